@@ -16,6 +16,9 @@ from attnlab.figures.text import find_key, measure_text
 
 AT_100 = 12.0
 """The size of labels, in pixels, in which the plane's own sizes are those of a window at 100 %."""
+LEAST_HEIGHT, ROOMY_HEIGHT = 130.0, 150.0
+"""The least height of a plane with its axes at 100 %, without and with a caption: in a lower one the arrows would have
+no length."""
 MOST_CAPTION = 0.5
 """The largest part of the box's height for a caption; one that needs more did not fit."""
 
@@ -36,13 +39,16 @@ def draw_plane(
     painter.setFont(make_face(size))
     room = QRectF(box.x, box.y, box.width, box.height)
     needed = painter.boundingRect(room, flags, plane.caption).height() if plane.caption else 0.0
-    fits = needed <= MOST_CAPTION * box.height
+    zoom = size / AT_100
+    fits = needed <= min(MOST_CAPTION * box.height, box.height - title.height() - ROOMY_HEIGHT * zoom)
     below = needed if fits else 0.0
     if below and answered:
         painter.setPen(QColor(palette.muted))
         painter.drawText(QRectF(box.x, box.bottom - below, box.width, below), flags, plane.caption)
     area = QRectF(box.x, title.bottom(), box.width, box.height - title.height() - below)
-    zoom, key = size / AT_100, find_key(make_face(size, bold=True))
+    key = find_key(make_face(size, bold=True))
+    if area.height() < LEAST_HEIGHT * zoom:
+        return (plane.title,)
 
     def find_face(role: str) -> QFont:
         return make_face(size, bold=role == "strong")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from attnlab.figures.palette import Palette
@@ -17,21 +17,27 @@ SIZES = (2.55, 2.25, 2.0)
 MOST_LINES = 2
 PAD, BADGE, BAR, BAR_LINE, BETWEEN, BELOW = 1.75, 2.9, 1.5, 3.3, 1.8, 2.0
 """The padding of a card, its key, the thickness of a bar, the line of a bar, the space between cards and below them."""
+VOTES = 4.0
+"""The width kept for the number of votes."""
 LEAST_CARD = 22.0
 """The least width of a card in a row of all; below it there are two in a row."""
 RING, FRAME = 0.37, 0.14
 """The ring around the right answer, 4 px at 1080, and the frame of the others."""
+LOW_PAD, LOW_BETWEEN, LOW_BAR = 1.1, 1.4, 0.7
+"""The padding of cards in two rows, the space between them, and the thickness of their bars, which lie on their lower
+edges, so that the content above keeps its room."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
     """The layout of the cards, the same before and after the reveal: their places, their texts, and what they keep
-    free above the foot of the slide, in pixels."""
+    free above the foot of the slide, in pixels. The votes of ``low`` cards stand beside the text."""
 
     places: tuple[QRectF, ...] = ()
     texts: tuple[Block, ...] = ()
     size: float = 0.0
     kept: float = 0.0
+    low: bool = False
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -39,32 +45,34 @@ class Cards:
         return () if all(text.fits and text.lines <= MOST_LINES for text in self.texts) else ("an answer to choose",)
 
 
-def lay_out_cards(sheet: Sheet, choices: tuple[Choice, ...], palette: Palette) -> Cards:
-    """Return the cards of the answers, side by side at the foot of the content."""
+def lay_out_cards(sheet: Sheet, choices: tuple[Choice, ...], palette: Palette, *, low: bool = False) -> Cards:
+    """Return the cards of the answers, side by side at the foot of the content; those in two rows are always low."""
     if not choices:
         return Cards()
     unit = sheet.unit
     count = len(choices)
     columns = count if (sheet.inner - (count - 1) * BETWEEN * unit) / count >= LEAST_CARD * unit else min(count, 2)
-    width = (sheet.inner - (columns - 1) * BETWEEN * unit) / columns
-    room = width - (2 * PAD + BADGE + 1.2) * unit
+    rows = -(-count // columns)
+    low = low or rows > 1
+    voted = any(choice.votes is not None for choice in choices)
+    pad, between = (LOW_PAD, LOW_BETWEEN) if low else (PAD, BETWEEN)
+    width = (sheet.inner - (columns - 1) * between * unit) / columns
+    room = width - (2 * pad + BADGE + 1.2 + VOTES * (low and voted)) * unit
     texts, size = _fit_texts(choices, room, sheet, palette)
     line = max(*(text.height for text in texts), BADGE * unit)
-    voted = any(choice.votes is not None for choice in choices)
-    height = 2 * PAD * unit + line + (BAR_LINE + 0.9) * unit * voted
-    rows = -(-count // columns)
-    whole = rows * height + (rows - 1) * BETWEEN * unit
+    height = 2 * pad * unit + line + (LOW_BAR if low else BAR_LINE + 0.9) * unit * voted
+    whole = rows * height + (rows - 1) * between * unit
     top = sheet.foot - whole - BELOW * unit
     places = tuple(
         QRectF(
-            sheet.left + (i % columns) * (width + BETWEEN * unit),
-            top + (i // columns) * (height + BETWEEN * unit),
+            sheet.left + (i % columns) * (width + between * unit),
+            top + (i // columns) * (height + between * unit),
             width,
             height,
         )
         for i in range(count)
     )
-    return Cards(places, texts, size, whole + (GAP + BELOW) * unit)
+    return Cards(places, texts, size, whole + (GAP + BELOW) * unit, low)
 
 
 def _fit_texts(
@@ -89,7 +97,8 @@ def draw_cards(
     for index, (choice, place, text) in enumerate(zip(choices, cards.places, cards.texts, strict=True)):
         right = answered and choice.right
         _draw_ground(painter, place, sheet, palette, right=right)
-        badge = QRectF(place.x() + PAD * sheet.unit, place.y() + PAD * sheet.unit, *(2 * [BADGE * sheet.unit]))
+        pad = (LOW_PAD if cards.low else PAD) * sheet.unit
+        badge = QRectF(place.x() + pad, place.y() + pad, *(2 * [BADGE * sheet.unit]))
         _draw_badge(painter, badge, str(index + 1), cards.size, palette, right=right)
         down = badge.center().y() - 0.46 * text.height / text.lines
         ink = palette.muted if answered and not right else palette.ink
@@ -97,7 +106,8 @@ def draw_cards(
         if choice.votes is not None:
             share = choice.votes / total if total else 0.0
             colour = make_paler(palette.accent, palette.ground) if answered and not right else palette.accent
-            _draw_votes(painter, place, choice.votes, share, colour, cards.size, sheet, palette)
+            draw = _draw_low_votes if cards.low else _draw_votes
+            draw(painter, place, choice.votes, share, colour, cards.size, sheet, palette)
     painter.restore()
     return cards.left_out
 
@@ -142,7 +152,33 @@ def _draw_votes(
     painter.setPen(QColor(palette.ink))
     painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(votes))
     lane = QRectF(line.x(), line.center().y() - BAR * unit / 2, line.width(), BAR * unit)
-    lane.setRight(line.right() - max(QFontMetricsF(font).horizontalAdvance("000"), 4 * unit) - unit)
+    lane.setRight(line.right() - max(QFontMetricsF(font).horizontalAdvance("000"), VOTES * unit) - unit)
+    _draw_lane(painter, lane, share, colour, palette)
+
+
+def _draw_low_votes(
+    painter: QPainter,
+    place: QRectF,
+    votes: int,
+    share: float,
+    colour: str,
+    size: float,
+    sheet: Sheet,
+    palette: Palette,
+) -> None:
+    """Draw the number of votes at the right of the text, and their share as a bar below it."""
+    unit = sheet.unit
+    inside = place.adjusted(LOW_PAD * unit, LOW_PAD * unit, -LOW_PAD * unit, 0.0)
+    painter.setFont(make_face(size, bold=True))
+    painter.setPen(QColor(palette.ink))
+    line = QRectF(inside.topLeft(), QSizeF(inside.width(), BADGE * unit))
+    painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(votes))
+    lane = QRectF(inside.x(), place.bottom() - (0.6 + LOW_BAR) * unit, inside.width(), LOW_BAR * unit)
+    _draw_lane(painter, lane, share, colour, palette)
+
+
+def _draw_lane(painter: QPainter, lane: QRectF, share: float, colour: str, palette: Palette) -> None:
+    """Draw an empty bar and the share of it that is full."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.control))
     painter.drawRoundedRect(lane, lane.height() / 2, lane.height() / 2)

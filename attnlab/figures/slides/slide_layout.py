@@ -20,6 +20,10 @@ NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
 """The same if there is arithmetic without bars."""
+LEAST_TABLE, LEAST_BELOW = 27.0, 12.0
+"""The least height of an editable table, with four rows, and of what stands below it, in hundredths."""
+TABLE_SHARE = 0.6
+"""The share of the left column that a table has, above the sources."""
 TABLE, TABLE_SIDE = 0.34, 0.3
 """Fractions for an editable table, and for arithmetic and bars beside it."""
 
@@ -135,12 +139,25 @@ def lay_out_columns(
 
 
 def stack_columns(sheet: Sheet, y: float) -> Columns:
-    """Return the columns of a narrow sheet with a table: the side below the table, and the map beside both."""
+    """Return the columns of a narrow sheet with a table: the side below the table, if it has room, and the map beside
+    both."""
     parts = lay_out_columns(sheet, y, sources=False, side=True)
     assert parts.side is not None
-    left, gap = sheet.left, GAP * sheet.unit
-    table, side = stack_boxes(replace(parts.side, x=left), 2, gap)
-    return Columns(table, replace(parts.main, x=left + sheet.inner - parts.main.width), side)
+    table, side = split_table(replace(parts.side, x=sheet.left), sheet, 0.5)
+    return Columns(table, replace(parts.main, x=sheet.left + sheet.inner - parts.main.width), side)
+
+
+def split_table(box: Box, sheet: Sheet, share: float = TABLE_SHARE) -> tuple[Box, Box | None]:
+    """Return the boxes of a table, with a share of the height or the least that it needs, and of what is below it.
+
+    If nothing has room below it, the table has the whole height.
+    """
+    gap = GAP * sheet.unit
+    height = max(share * (box.height - gap), LEAST_TABLE * sheet.unit)
+    left = box.height - height - gap
+    if left < LEAST_BELOW * sheet.unit:
+        return box, None
+    return replace(box, height=height), Box(box.x, box.bottom - left, box.width, left)
 
 
 def split_row(columns: Columns, sheet: Sheet) -> tuple[Box, Box]:

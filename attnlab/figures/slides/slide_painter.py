@@ -17,24 +17,24 @@ from attnlab.figures.slides.slide_layout import (
     FOOT_LINE,
     GAP,
     LEAST_PART,
+    LEAST_TABLE,
     TOP,
     Box,
     Sheet,
     lay_out_columns,
     split_row,
+    split_table,
     stack_boxes,
     stack_columns,
 )
 from attnlab.figures.slides.slide_maps import Formulas, draw_map
-from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures
+from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures, find_pictures_end
 from attnlab.figures.slides.slide_side import draw_pair, draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
 
 TEXT_EM = 62
 """The longest line of running text, in font sizes."""
 MOST_SEGMENTS = 48
-TABLE_SHARE = 0.6
-"""The share of the left column that an open table has, above the sources."""
 MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
 WIDE = 1.5
@@ -67,13 +67,17 @@ def draw_slide(
     missing = _draw_heading(painter, sheet, content, palette)
     _draw_foot(painter, sheet, content, palette)
     if content.choices:
-        cards = lay_out_cards(sheet, content.choices, palette)
+        cards = lay_out_cards(sheet, content.choices, palette, low=content.table)
         missing += draw_cards(painter, cards, content.choices, sheet, palette, answered=content.answered)
         sheet = replace(sheet, kept=cards.kept)
     if content.beside and sheet.width < NARROW * sheet.height:
         content = replace(content, beside=False)
-    top, y, more = _draw_words(painter, sheet, content, palette)
-    missing += more
+    words = _lay_out_words(sheet, content, palette)
+    if content.table and sheet.foot - words.end < (LEAST_TABLE + GAP) * sheet.unit:
+        content = replace(content, text=(), answer=(), pictures=())  # the question stays beside the table
+        words = _lay_out_words(sheet, content, palette)
+    missing += _draw_words(painter, sheet, content, palette, words)
+    top, y = words.top, words.end
     if content.whole:
         free = lay_out_columns(sheet, top if content.beside else y, sources=False, side=False).main
         if content.beside:
@@ -119,9 +123,7 @@ def draw_slide(
     if parts.sources is not None:
         table, below = (parts.sources, None) if content.table else (None, parts.sources)
         if content.table and content.sources:
-            box, gap = parts.sources, GAP * sheet.unit
-            table = Box(box.x, box.y, box.width, TABLE_SHARE * box.height - gap)
-            below = Box(box.x, table.bottom + gap, box.width, box.height - table.height - gap)
+            table, below = split_table(parts.sources, sheet)
         if below is not None:
             missing += _draw_sources(painter, below, content, sheet, palette, formulas)[0]
     if parts.side is not None:
@@ -162,31 +164,45 @@ def _draw_heading(painter: QPainter, sheet: Sheet, content: SlideContent, palett
     return () if fits else ("the heading",)
 
 
-def _draw_words(
-    painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette
-) -> tuple[float, float, tuple[str, ...]]:
-    """Write title, text, question and answer; return the y below the title, that of their end, and what did not fit.
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The title, and below it, from ``top`` to ``end``, the text with question and answer, of which ``shown``
+    paragraphs are not covered; None without any."""
 
-    The place of an answer that is still covered stays empty.
-    """
-    y = sheet.y + TOP * sheet.unit + 1.9 * sheet.small
+    title: Block
+    top: float
+    end: float
+    text: Text | None = None
+    shown: int | None = None
+
+
+def _lay_out_words(sheet: Sheet, content: SlideContent, palette: Palette) -> _Words:
+    """Return the layout of the words; the place of an answer that is still covered stays empty."""
     title = _fit_title(content, sheet, palette)
-    title.draw(painter, sheet.left, y, palette.ink)
-    y += title.height + 0.6 * sheet.unit
-    top = y
-    missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
+    top = sheet.y + TOP * sheet.unit + 1.9 * sheet.small + title.height + 0.6 * sheet.unit
     ask_runs = content.ask_runs or (Run(content.ask, style="strong"),)
     ask = (Paragraph(ask_runs),) if content.ask else ()
     before = content.text + ask
     paragraphs = before + content.answer
-    end = draw_pictures(painter, sheet, y, content.pictures, palette) if content.pictures else y
+    end = find_pictures_end(sheet, top, content.pictures)
     if not paragraphs:
-        return top, end, missing
-    text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - y)
-    text.draw(painter, sheet.left, y, palette.muted, None if content.answered else len(before))
-    if y + text.height > sheet.foot or not text.fits:
-        missing += ("the text",)
-    return top, max(y + text.height, end), missing
+        return _Words(title, top, end)
+    text = _fit_text(paragraphs, sheet, content, palette, sheet.foot - top)
+    return _Words(title, top, max(top + text.height, end), text, None if content.answered else len(before))
+
+
+def _draw_words(
+    painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, words: _Words
+) -> tuple[str, ...]:
+    """Write title, text, question and answer, and draw the pictures beside them; return what did not fit."""
+    title, text, y = words.title, words.text, words.top
+    title.draw(painter, sheet.left, y - title.height - 0.6 * sheet.unit, palette.ink)
+    missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
+    draw_pictures(painter, sheet, y, content.pictures, palette)
+    if text is None:
+        return missing
+    text.draw(painter, sheet.left, y, palette.muted, words.shown)
+    return missing if y + text.height <= sheet.foot and text.fits else (*missing, "the text")
 
 
 def _fit_title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:

@@ -34,29 +34,41 @@ def decode(data: bytes) -> QImage | None:
     return None if image.isNull() else image
 
 
+def find_pictures_end(sheet: Sheet, y: float, pictures: tuple[SlidePicture, ...]) -> float:
+    """Return the y of the end of the pictures that begin at ``y``, which is ``y`` itself without any."""
+    return max((place.bottom() for _, _, place in _place_pictures(sheet, y, pictures)), default=y)
+
+
 def draw_pictures(
     painter: QPainter, sheet: Sheet, y: float, pictures: tuple[SlidePicture, ...], palette: Palette
-) -> float:
-    """Draw pictures below one another at the right margin from ``y`` on; return the y of their end."""
-    width, height = WIDTH * sheet.inner, HEIGHT * sheet.unit
-    box = Box(sheet.left + sheet.inner - width, y, width, height)
-    end = y
-    for picture, place in zip(pictures, stack_boxes(box, len(pictures), sheet.unit), strict=True):
+) -> None:
+    """Draw pictures below one another at the right margin from ``y`` on."""
+    for picture, image, place in _place_pictures(sheet, y, pictures):
         if picture.chart is not None:
-            draw_chart(painter, place, picture.chart, min(sheet.small, place.height / 8), palette)
-            end = place.bottom
-            continue
-        image = decode(picture.data)
-        if image is None:
+            box = Box(place.x(), place.y(), place.width(), place.height())
+            draw_chart(painter, box, picture.chart, min(sheet.small, box.height / 8), palette)
+        elif image is not None:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(place, image)
+        else:
             painter.setFont(make_face(sheet.small))
             painter.setPen(QColor(palette.muted))
             flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-            painter.drawText(QRectF(place.x, place.y, place.width, place.height), flags, picture.alt or "?")
-            end = place.bottom
-            continue
-        scale = min(place.width / image.width(), place.height / image.height())
-        wide, high = image.width() * scale, image.height() * scale
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(QRectF(place.right - wide, place.y, wide, high), image)
-        end = place.y + high
-    return end
+            painter.drawText(place, flags, picture.alt or "?")
+
+
+def _place_pictures(
+    sheet: Sheet, y: float, pictures: tuple[SlidePicture, ...]
+) -> list[tuple[SlidePicture, QImage | None, QRectF]]:
+    """Return each picture, its image if it is one that can be read, and its place."""
+    width, height = WIDTH * sheet.inner, HEIGHT * sheet.unit
+    box = Box(sheet.left + sheet.inner - width, y, width, height)
+    found = []
+    for picture, part in zip(pictures, stack_boxes(box, len(pictures), sheet.unit) if pictures else (), strict=True):
+        place, image = QRectF(part.x, part.y, part.width, part.height), None
+        if picture.chart is None and (image := decode(picture.data)) is not None:
+            scale = min(part.width / image.width(), part.height / image.height())
+            wide, high = image.width() * scale, image.height() * scale
+            place = QRectF(part.right - wide, part.y, wide, high)
+        found.append((picture, image, place))
+    return found

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
@@ -31,6 +31,10 @@ OF_STAGE = {
 }
 """The table most relevant to a stage; for all others the embeddings."""
 HINT = "Drag a number, or type. Ctrl+Z undoes, R restores, E closes."
+SCROLL_BAR = 24
+"""The height kept for the frame of the table and its scroll bar."""
+LEAST_ROWS = 3
+"""So many rows of the table are visible before there is room for the hint."""
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
 _CHORDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
@@ -128,8 +132,20 @@ class TableSheet(QWidget):
     def _fit(self) -> None:
         """Make the table as high as its rows."""
         grid = self.table.grid()
-        self.table.setMaximumHeight(grid.header_height + grid.rows * grid.cell_height + 24)
-        self.table.setMinimumHeight(min(self.table.maximumHeight(), grid.header_height + 3 * grid.cell_height))
+        frame = grid.header_height + SCROLL_BAR
+        self.table.setMaximumHeight(frame + grid.rows * grid.cell_height)
+        self.table.setMinimumHeight(frame + min(grid.rows, LEAST_ROWS) * grid.cell_height)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        """Show the hint if the table keeps its rows beside it; a message is always shown."""
+        layout = self.layout()
+        assert layout is not None
+        width, spacing = self.width(), layout.spacing()
+        others = self._row.heightForWidth(width) + self.table.minimumHeight() + 2 * spacing
+        room = self.height() - others - self._hint.heightForWidth(width)
+        self._hint.setVisible(room >= 0 or self._hint.text() != HINT)
+        layout.activate()  # at once: it has already given the place away
 
     def _show_buttons(self, e: "Experiment") -> None:
         """Update the choice of tables."""
@@ -179,6 +195,10 @@ class TableSheet(QWidget):
     @Slot(str)
     def _on_message(self, sentence: str) -> None:
         self._hint.setText(sentence or HINT)
+        self._show_hint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._show_hint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_for_the_hall(event):

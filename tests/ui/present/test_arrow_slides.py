@@ -13,8 +13,9 @@ from attnlab.base.errors import ExperimentError
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides.lens_content import Plane
+from attnlab.figures.slides.lens_plane import draw_plane
 from attnlab.figures.slides.slide_content import SlideContent
-from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.lessons.library import find
 from attnlab.lessons.slides import Slide, make_slides
@@ -96,6 +97,36 @@ def test_on_a_narrow_sheet_it_stands_below_the_text(qapp: QApplication) -> None:
     _, drawn = draw(make(find_slide("Another sentence"), answered=True), 700, 900)
     assert drawn.side is not None
     assert drawn.side.x < 700 * 0.1
+
+
+def test_arrows_above_four_answers_keep_their_length_on_a_square_sheet(qapp: QApplication) -> None:
+    dress_type()
+    content = make(find_slide("A score is a projection"), answered=False)
+    assert len(content.choices) == 4
+    image, drawn = draw(content, 800, 800)
+    assert content.picture.title not in drawn.left_out
+    assert drawn.side is not None
+    left, right, top, bottom = (round(each) for each in (drawn.side.x, drawn.side.right, drawn.top, drawn.side.bottom))
+    query = [
+        (x, y)
+        for x in range(left, left + (right - left) // 2)
+        for y in range(top, bottom)
+        if image.pixelColor(x, y).name() == LIGHT.query.lower()
+    ]
+    assert max(x for x, _ in query) - min(x for x, _ in query) > 60
+    assert max(y for _, y in query) - min(y for _, y in query) > 60
+
+
+def test_a_plane_without_room_is_left_out_and_named(qapp: QApplication) -> None:
+    dress_type()
+    plane = make_arrows(attnlab.compute(attnlab.preset("journey")), "scores", Cell("scores", 4, 1, 0), 0)
+    image = QImage(QSize(600, 300), QImage.Format.Format_RGB32)
+    for height, left_out in ((110.0, (plane.title,)), (160.0, (plane.caption,)), (290.0, ())):
+        image.fill(0)
+        painter = QPainter(image)
+        box = Box(0, 0, 600, height)
+        assert set(left_out) <= set(draw_plane(painter, box, plane, 12.0, LIGHT, answered=True))
+        painter.end()
 
 
 @pytest.mark.slow

@@ -1,13 +1,17 @@
 """Numbers are changed in a table while presenting."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.stages.arithmetic import number
+from attnlab.figures.palette import LIGHT
+from attnlab.figures.slides.slide_choices import lay_out_cards
 from attnlab.figures.slides.slide_maps import AIR, NUMBERS
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.figures.text import measure_text
@@ -176,3 +180,51 @@ def test_a_table_beside_a_square_slide_leaves_the_map_its_numbers(lecture: Lectu
     assert table.right < drawn.grid.x - drawn.grid.label_width
     assert table.bottom <= side.y
     assert side.bottom <= talk.presentation.view.sheet.foot + 1
+
+
+@pytest.mark.parametrize("size", [(800, 800), (1024, 640)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(("name", "step"), [("attention-is-geometry", 3), ("scaling", 4), ("watch-induction-form", 6)])
+def test_a_table_beside_four_answers_has_rows_to_change(
+    lecture: Lecture, name: str, step: int, size: tuple[int, int]
+) -> None:
+    talk = lecture(find(name), size)
+    talk.player.go(step - 1)
+    talk.wait()
+    closed = talk.presentation.view.grab().toImage()
+    talk.press(Key.Key_E)
+    sheet, drawn = talk.presentation.parts.table, talk.presentation.view.drawn
+    assert len(talk.content.choices) == 4
+    sheet.grab()  # which lays out what was asked for
+    grid = sheet.table.grid()
+    rows = (sheet.table.viewport().height() - grid.header_height) / grid.cell_height
+    assert rows >= min(3, grid.rows)
+    parts = sheet.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    shown = [part for part in parts if part.isVisible()]
+    for one, other in combinations(shown, 2):
+        assert not one.geometry().intersects(other.geometry()), f"{one.accessibleName()}, {other.accessibleName()}"
+    assert all(sheet.rect().contains(part.geometry()) for part in shown)
+    cards = lay_out_cards(talk.presentation.view.sheet, talk.content.choices, LIGHT, low=True)
+    assert sheet.geometry().bottom() <= cards.places[0].top()
+    assert drawn.grid is not None
+    assert drawn.grid.x - drawn.grid.label_width >= sheet.geometry().right()
+    talk.press(Key.Key_E, widget=sheet.table)
+    assert talk.presentation.view.grab().toImage() == closed, "the words and the answers are back"
+
+
+def test_a_message_replaces_the_hint_even_where_the_hint_has_no_room(lecture: Lecture) -> None:
+    talk = lecture(find("watch-induction-form"), (1024, 640))
+    talk.player.go(5)
+    talk.wait()
+    talk.press(Key.Key_E)
+    sheet = talk.presentation.parts.table
+    (label,) = sheet.findChildren(QLabel)
+    assert not label.isVisible()
+    QTest.keyClicks(sheet.table, "1")
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    QTest.keyClicks(editor, "..2")
+    QTest.keyClick(editor, Key.Key_Return)
+    assert label.isVisible()
+    assert "1..2" in label.text()
+    QTest.keyClick(editor, Key.Key_Escape)
+    assert not label.isVisible()

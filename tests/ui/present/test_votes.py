@@ -253,6 +253,31 @@ def test_bars_are_shares_of_all_votes(qapp: QApplication) -> None:
     assert measure((2, 2, 0, 0), 0) == pytest.approx(measure((4, 0, 0, 0), 0) / 2, rel=0.03)
 
 
+def test_cards_in_two_rows_are_low_and_show_votes_beside_the_text(qapp: QApplication) -> None:
+    dress_type()
+    sheet = Sheet(0, 0, 800, 800)
+    covered, _ = make_contents("switch-a-head-off", 5, votes=(0, 12, 4, 0))
+    cards = lay_out_cards(sheet, covered.choices, LIGHT)
+    assert cards.left_out == ()
+    assert len({place.y() for place in cards.places}) == 2
+    assert cards.kept < 0.28 * sheet.height
+    image = QImage(800, 800, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    assert draw_slide(painter, sheet, covered, LIGHT).left_out == ()
+    painter.end()
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(800, 800)
+    accent, ink = QColor(LIGHT.accent).rgb(), QColor(LIGHT.ink).rgb()
+    crops = [
+        pixels[round(each.top()) : round(each.bottom()), round(each.left()) : round(each.right())]
+        for each in cards.places
+    ]
+    filled = [int((crop == accent).any(0).sum()) for crop in crops]
+    assert filled[0] == filled[3] == 0
+    assert filled[1] == pytest.approx(3 * filled[2], abs=4)
+    end = int(cards.places[0].width() - 0.04 * 800)
+    assert all((crop[: crop.shape[0] // 2, end:] == ink).any() for crop in crops), "the number of votes"
+
+
 def test_handouts_have_neither_votes_nor_the_right_answer(qapp: QApplication) -> None:
     first, second, answers = compute_pages(parse(LESSON, "vote"))
     assert not first.answered
