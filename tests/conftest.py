@@ -63,11 +63,24 @@ else:
         return PatientBot(request)
 
     def _put_mouse_back(app: Any) -> None:
-        """Move the mouse to where Qt has it at first: what opens under it is entered, and left when it is covered."""
-        from PySide6.QtGui import QCursor
+        """Move the mouse to where Qt has it at first, with no button and no key down.
 
-        if app.platformName() == "offscreen" and (QCursor.pos().x(), QCursor.pos().y()) != FIRST_MOUSE:
+        What opens under it is entered, and left when it is covered; while a button is down, nothing is announced.
+        """
+        from PySide6.QtCore import Qt
+        from PySide6.QtGui import QCursor, QGuiApplication
+        from PySide6.QtTest import QTest
+        from PySide6.QtWidgets import QWidget
+
+        if app.platformName() != "offscreen":
+            return
+        if (QCursor.pos().x(), QCursor.pos().y()) != FIRST_MOUSE:
             QCursor.setPos(*FIRST_MOUSE)
+        buttons = [button for button in Qt.MouseButton if button & QGuiApplication.mouseButtons()]
+        if not buttons and QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+            buttons = [Qt.MouseButton.LeftButton]  # any event tells Qt that no key is down
+        for button in buttons:
+            QTest.mouseRelease(QWidget(), button)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
