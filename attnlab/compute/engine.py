@@ -1,6 +1,7 @@
 """Computes an experiment: lists and resolves devices and dtypes, and limits the size."""
 
 import os
+import warnings
 from reprlib import repr
 
 import torch
@@ -15,6 +16,8 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.
 BUDGET = 2 << 30
 """The maximum number of bytes of the stages shown in a window."""
 _CPU = torch.device("cpu")
+# torch says so at the first derivative on a GPU, whose thread it then sets up by itself.
+warnings.filterwarnings("ignore", "Attempting to run cuBLAS, but there was no current CUDA context")
 
 
 def devices() -> tuple[str, ...]:
