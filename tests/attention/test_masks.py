@@ -276,3 +276,21 @@ def test_masks_with_grouped_keys_equal_scaled_dot_product_attention(name: str, k
         q[None], k[None], v[None], attn_mask=allowed, enable_gqa=True
     )
     torch.testing.assert_close(trace["context"], context[0], **CLOSE)
+
+
+def test_a_mask_is_copied_to_a_device_once() -> None:
+    hidden = masks.find_hidden(5, 7, True, {"window": 3}, None)
+    assert hidden is not None
+    assert hidden.on(torch.device("cpu")) is hidden
+    there = hidden.on(torch.device("meta"))  # a device of torch that holds no numbers
+    assert there.cells.device.type == "meta"
+    assert there.cells.shape == (5, 7)
+    assert there.has_empty_rows is hidden.has_empty_rows
+    assert hidden.on(torch.device("meta")).cells is there.cells
+
+
+def test_a_copied_mask_can_be_used_by_a_training() -> None:
+    hidden = masks.find_hidden(3, 3, True, {}, None)
+    assert hidden is not None
+    with torch.inference_mode():
+        assert not hidden.on(torch.device("meta", 0)).cells.is_inference()

@@ -36,6 +36,16 @@ class Hidden(NamedTuple):
     cells: Tensor
     has_empty_rows: bool
 
+    def on(self, device: torch.device) -> "Hidden":
+        """Return the mask with its cells on a device; one that was asked for before is not copied again."""
+        return self if device.type == "cpu" else Hidden(_copy(self.cells, device), self.has_empty_rows)
+
+
+@lru_cache(maxsize=8)
+def _copy(cells: Tensor, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # a training may need it for its derivatives
+        return cells.to(device)
+
 
 def _why_causal(e: Layer, query: int, key: int, n: int) -> str:
     if e.key_tokens is not e.tokens:

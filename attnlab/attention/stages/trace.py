@@ -202,7 +202,7 @@ class Trace:
         """The masked cells, the opposite of ``allowed``. Read-only: traces share the tensor."""
         masks = self._mask()
         if self._hidden is None and masks is not None:
-            self._hidden = masks.cells if self._as_given else masks.cells.to(self.device)
+            self._hidden = masks.cells if self._as_given else masks.on(self.device).cells
         return self._hidden
 
     @property

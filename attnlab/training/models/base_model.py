@@ -148,8 +148,7 @@ def hide_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
     Its shape is [T_q, T_k], or [B, 1, T_q, T_k] if there is PAD. Numbers [B, T_k, d] have no PAD.
     """
     ahead = masks.find_hidden(t_q, keys.shape[1], causal, NOTHING, None)
-    if ahead is not None and keys.device.type != "cpu":
-        ahead = Hidden(ahead.cells.to(keys.device), ahead.has_empty_rows)
+    ahead = None if ahead is None else ahead.on(keys.device)
     pad = None if keys.is_floating_point() else keys == PAD
     if pad is None or not bool(pad.any()):
         return ahead
