@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QHeaderView
+from PySide6.QtWidgets import QApplication, QHeaderView, QWidget
 
 import attnlab
 from attnlab.attention import edits
@@ -222,6 +222,38 @@ def test_tables_of_many_columns_fill_their_height(sit_down: "Callable[..., Perso
         person.window.resize(*size)
         for name in ("W_q", "W_k"):
             person.wait_for(lambda figure=lens.tables[name]: is_filled(figure))
+
+
+def test_a_large_window_has_room_for_the_list_and_for_larger_maps(person: "Person") -> None:
+    lens = open_lens(person)
+    sizes = {}
+    for size in ((1366, 768), (1920, 1080)):
+        person.window.resize(*size)
+        person.window.grab()  # which lays out what was asked for
+        sizes[size] = lens.effects.cell_rect(2, 1)
+        last = lens.effects.cell_rect(5, 5)
+        assert last.right() >= 0.8 * lens.effects.width()
+    assert sizes[1920, 1080].width() > 1.6 * sizes[1366, 768].width()
+    assert sizes[1920, 1080].height() > 1.3 * sizes[1366, 768].height()
+    assert lens.effects.zoom > 1.2
+    within = lens.rect()
+    for part in (lens.largest, lens.effects, lens.tables["W_v"]):
+        assert within.contains(part.rect().translated(part.mapTo(lens, QPoint(0, 0)))), "without scrolling"
+    widths = {name: lens.tables[name].cell_rect(0, 0).width() for name in ("embeddings", "W_q")}
+    assert min(widths.values()) > 0.7 * max(widths.values()), widths
+
+
+def test_in_a_narrow_window_the_list_is_the_last_card(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(settings=Settings(type_size=175))
+    lens = open_lens(person)
+    person.window.resize(1024, 640)
+
+    def find_top(part: QWidget) -> int:
+        return part.mapTo(lens, QPoint(0, 0)).y()
+
+    person.wait_for(lambda: find_top(lens.effects) > find_top(lens.tables["W_v"]))
+    assert find_top(lens.largest) > find_top(lens.effects)
+    assert lens.effects.width() > 0.7 * lens.width()
 
 
 def test_titles_of_columns_follow_the_size_of_type(sit_down: "Callable[..., Person]") -> None:

@@ -5,14 +5,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.measures.sensitivity import Number, list_tables
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.announcing import show_text
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.arrows_content import Held, find_held
@@ -31,7 +33,7 @@ from attnlab.ui.playground.lenses.sensitivity_found import (
     write_place,
 )
 from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap, is_wide
-from attnlab.ui.widgets.layouts.side_by_side import SideBySide
+from attnlab.ui.widgets.layouts.side_by_side import LEAST_WIDTH
 from attnlab.ui.widgets.numbers.number_model import Column
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
@@ -40,6 +42,43 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 
+LABEL_COLUMNS = 2
+"""The labels of a table's rows are about as wide as so many of its columns."""
+
+
+@guarded
+class _Cards(QWidget):
+    """The tables with the list below them, beside the maps of the weights; or all below one another, the list last."""
+
+    def __init__(self, tables: QWidget, moved: QWidget, listed: QWidget) -> None:
+        super().__init__()
+        self._cards, self._wide = (tables, moved, listed), False
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(12)
+        self._place(True)
+
+    def _place(self, wide: bool) -> None:
+        if wide == self._wide:
+            return
+        self._wide = wide
+        tables, moved, listed = self._cards
+        self._grid.addWidget(tables, 0, 0)
+        self._grid.addWidget(moved, *((0, 1, 2, 1) if wide else (1, 0)))
+        self._grid.addWidget(listed, *((1, 0) if wide else (2, 0)))
+        for place in (0, 1):
+            self._grid.setColumnStretch(place, int(wide or place == 0))
+        self._grid.setRowStretch(0, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        # one card has to fit, or the page would never be narrower than two
+        return QSize(max(card.minimumSizeHint().width() for card in self._cards), self._grid.minimumSize().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place(event.size().width() >= px(LEAST_WIDTH))
+
+
+@guarded
 class SensitivityLens(Lens):
     """Shows exact derivatives: pointing at a number tints the weights, and the held weight tints the tables."""
 
@@ -69,6 +108,7 @@ class SensitivityLens(Lens):
         self.heads.cell_chosen.connect(self._on_weight_chosen)
         self.tables: dict[str, DerivativeMap] = {}
         self._wide: tuple[str, ...] = ()
+        self._shares: tuple[int, ...] = ()
         self.largest = NumberTable("The numbers that move it most")
         self.largest.row_activated.connect(self._on_row_activated)
         self._tables_card = Card()
@@ -80,21 +120,20 @@ class SensitivityLens(Lens):
         moved, listed = Card(), Card()
         moved.column.addWidget(sentence_label("What the number moves", "title"))
         moved.column.addWidget(self.effects_text)
+        moved.column.addWidget(self.check)
         moved.column.addSpacing(px(8))
-        for shown in (self.effects, self.heads, self.check):
-            moved.column.addWidget(shown)
-        moved.column.addStretch(1)
+        moved.column.addWidget(self.effects, 1)
+        moved.column.addWidget(self.heads, 1)
         listed.column.addWidget(self.largest)
         about = "Each cell is d weight ÷ d number. Point at one to see what it moves; click keeps it, or lets it go."
         for text in (sentence_label("What moves the held weight", "title"), self.causes_text):
             self._tables_card.column.addWidget(text)
         self._tables_card.column.addWidget(sentence_label(about, "muted"))
         self._tables_card.column.addSpacing(px(8))
-        self._body = [SideBySide(self._tables_card, moved), listed]
+        self._listed, self._body = listed, _Cards(self._tables_card, moved, listed)
         column.addWidget(self.problem)
-        for part in self._body:
-            column.addWidget(part)
-        column.addStretch(1)
+        column.addWidget(self._body, 1)
+        column.addStretch(0)  # without a body the problem stays above
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._of, self._asked, self.pointed = (trace, view), None, None
@@ -127,8 +166,7 @@ class SensitivityLens(Lens):
     def _set_usable(self, problem: str) -> None:
         show_text(self.problem, problem)
         self.problem.setVisible(bool(problem))
-        for part in self._body:
-            part.setVisible(not problem)
+        self._body.setVisible(not problem)
 
     def _show(self, found: Found) -> None:
         assert self._of is not None
@@ -166,29 +204,33 @@ class SensitivityLens(Lens):
             [(at.table, at.row, at.column) for at, _ in largest],
         )
         self.largest.keep_to_rows(max(len(largest), 1))
+        self._listed.setVisible(bool(largest))
 
     def _show_tables(self, found: Found) -> None:
         e, held = found.experiment, list_tables(found.experiment)
         wide = tuple(name for name in held if is_wide(len(found.causes[name]), len(found.list_columns(name))))
-        if (tuple(self.tables), self._wide) != (held, wide):
-            self._make_tables(held, wide)
+        shares = tuple(len(found.list_columns(name)) + LABEL_COLUMNS for name in held if name not in wide)
+        if (tuple(self.tables), self._wide, self._shares) != (held, wide, shares):
+            self._make_tables(held, wide, shares)
         for name, figure in self.tables.items():
             columns = found.list_columns(name)
             causes = found.causes[name][:, columns.start : columns.stop]
             figure.show_derivatives(causes[None], row_labels(e, name), [str(column) for column in columns])
 
-    def _make_tables(self, names: tuple[str, ...], wide: tuple[str, ...]) -> None:
-        """Make a map for each table: those with many columns one below the other, then the others in a row."""
+    def _make_tables(self, names: tuple[str, ...], wide: tuple[str, ...], shares: tuple[int, ...]) -> None:
+        """Make a map for each table: those with many columns one below the other, then the others in a row, which they
+        divide in the ratio of ``shares``.
+        """
         for row in self._rows:
             self._tables_card.column.removeWidget(row)
             row.deleteLater()
-        self._wide = wide
+        self._wide, self._shares = wide, shares
         self.tables = {name: DerivativeMap(title(name), f"derivative with respect to {title(name)}") for name in names}
         for name, figure in self.tables.items():
             figure.cell_pointed.connect(partial(self._on_number_pointed, name))
             figure.cell_chosen.connect(partial(self._on_number_chosen, name))
         beside = [figure for name, figure in self.tables.items() if name not in wide]
-        self._rows = [MapRow(figures) for figures in (*([self.tables[name]] for name in wide), beside) if figures]
+        self._rows = [MapRow([self.tables[name]]) for name in wide] + ([MapRow(beside, shares)] if beside else [])
         for row in self._rows[:-1]:
             self._tables_card.column.addWidget(row)
         self._tables_card.column.addWidget(self._rows[-1], 1)

@@ -10,13 +10,16 @@ from PySide6.QtWidgets import QWidget
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import px
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 
 AROUND, ROW, LEAST, MOST_HEIGHT = 84, 30, 150, 420
 """Pixels at 100 %: the title, labels and colour bar of a map, one of its rows, and the ends of its height."""
 WIDE, LOW_ROW = 16, 12
 """A map of more columns than this, and than twice its rows, has no room beside others, and low rows."""
+LABELS, COLUMN, WIDEST, MOST_GROWTH = 60, 60, 420, 2.0
+"""The width of a map's labels and of a column, and the largest of both together, in pixels at 100 %. A map that is
+wider, and higher than it must be, grows with its type, at most so much."""
 _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -37,6 +40,13 @@ class DerivativeMap(MapFigure):
         self.spoken_title = spoken
         self.setAccessibleName(spoken[:1].upper() + spoken[1:])
         self.setMouseTracking(True)
+
+    @property
+    def zoom(self) -> float:
+        columns = self.shape()[2] if self.data is not None else 0
+        usual = px(min(LABELS + COLUMN * columns, WIDEST))
+        growth = min(self.width() / usual, self.height() / max(self.minimumHeight(), 1))
+        return scale() * min(max(growth, 1.0), MOST_GROWTH)
 
     def set_title(self, title: str) -> None:
         """Set the title above the map, "" for none."""
