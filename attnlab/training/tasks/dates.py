@@ -1,19 +1,19 @@
 """The task of rewriting dates in many spellings as ISO 8601: a small translation."""
 
 import random
-from collections.abc import Iterable
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from attnlab.attention.registries.entries import Option
 from attnlab.base.errors import TrainingError
-from attnlab.training.batch import SPECIAL
+from attnlab.training.batch import PAD, SPECIAL
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import calendar_spellings as calendar
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.pair_data import PairData, Pairs
-from attnlab.training.tasks.rows import HELD_OUT_SHARE, pad
+from attnlab.training.tasks.rows import HELD_OUT_SHARE
 from attnlab.training.tasks.task import RECURRENT, WITH_SOURCE, Task
 
 NAME = "dates"
@@ -24,9 +24,12 @@ LONGEST, TARGET = 37, len("2024-12-31")
 PROBE = "the 3rd of march, 2019"
 
 
+_NUMBERS = {ord(character): chr(number) for number, character in enumerate(CHARACTERS, len(SPECIAL))}
+
+
 def encode(text: str) -> list[int]:
     """Return the token numbers of a text's characters."""
-    return [len(SPECIAL) + CHARACTERS.index(character) for character in text]
+    return [ord(number) for number in text.translate(_NUMBERS)]
 
 
 def read(text: str) -> tuple[list[int], list[int]]:
@@ -63,14 +66,24 @@ class _Pool:
         return source[:, : int((source != 0).sum(1).max())], self._learned[1][taken]
 
 
-def _pad_rows(pairs: Iterable[tuple[str, str]]) -> tuple[Tensor, Tensor]:
-    sources, targets = zip(*((encode(source), encode(target)) for source, target in pairs), strict=True)
-    return pad(list(sources), LONGEST), pad(list(targets), TARGET)
+def _pad_rows(pairs: list[tuple[str, str]]) -> tuple[Tensor, Tensor]:
+    return _pad([source for source, _ in pairs], LONGEST), _pad([target for _, target in pairs], TARGET)
+
+
+def _pad(texts: list[str], width: int) -> Tensor:
+    """Return the token numbers of texts as [n, width], PAD after the end of each."""
+    padded = "".join(text.ljust(width, chr(PAD)) for text in texts).translate(_NUMBERS)
+    return torch.frombuffer(bytearray(padded, "latin-1"), dtype=torch.uint8).long().view(len(texts), width)
+
+
+@lru_cache(maxsize=2)
+def _make_pool(pairs: int) -> _Pool:
+    return _Pool(pairs)
 
 
 def make(spec: RunSpec) -> Data:
     """Return the spelled dates of a run."""
-    pool = _Pool(int(spec.options.get("pairs", OPTIONS[0].default)))
+    pool = _make_pool(int(spec.options.get("pairs", OPTIONS[0].default)))
     pairs = Pairs((*SPECIAL, *CHARACTERS), (LONGEST, TARGET), pool.draw, read, PROBE)
     return PairData(pairs, spec.model.kind, HELD_OUT)
 
