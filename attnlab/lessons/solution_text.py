@@ -6,7 +6,8 @@ from itertools import groupby
 
 from attnlab.attention.stages.arithmetic import Line, Span
 
-_IN_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&{}!^])")
+_IN_MARKDOWN = str.maketrans({character: rf"\{character}" for character in r"\`*_[]<>#|~$&{}!^"})
+_SPACE = re.compile(r"\s")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''",
@@ -41,7 +42,7 @@ _PIECE = re.compile(
 
 def escape_markdown(text: str) -> str:
     """Return a text on one line, escaped so that Markdown shows it unchanged."""
-    return _IN_MARKDOWN.sub(r"\\\1", _replace_spaces(text))
+    return _replace_spaces(text).translate(_IN_MARKDOWN)
 
 
 def write_markdown_line(line: Line) -> str:
@@ -57,7 +58,7 @@ def escape_latex(text: str) -> str:
 
 
 def _replace_spaces(text: str) -> str:
-    return "".join(" " if character.isspace() else character for character in text)
+    return _SPACE.sub(" ", text)
 
 
 def _escape_character(character: str) -> str:

@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 import torch
@@ -14,22 +13,9 @@ from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.export.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
+from tests.files.ran import run, run_aloud
 from tests.near import assert_near
 from tests.quick import slow_but
-
-
-def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
-    """Run a script that cannot import attnlab; return its stages and its output."""
-    names: dict[str, Any] = {}
-    before = torch._tensor_str.PRINT_OPTS
-    options = {
-        field: getattr(before, field) for field in ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
-    }
-    try:
-        exec(compile(code, "script.py", "exec"), names)
-    finally:
-        torch.set_printoptions(**options)
-    return names["stages"], capsys.readouterr().out
 
 
 def everything() -> Experiment:
@@ -88,30 +74,40 @@ CASES = FEW | KINDS | ELSEWHERE
 
 
 @pytest.mark.parametrize("case", slow_but(FEW | KINDS, CASES))
-def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_script_reproduces_every_stage(case: str) -> None:
     trace, exact = attnlab.compute(CASES[case]), attnlab.compute(CASES[case], dtype="float64")
-    stages, printed = run(script(CASES[case], case), capsys)
+    names, printed = run(script(CASES[case], case))
+    stages = names["stages"]
     assert tuple(stages) == trace.all_stages
     for name in trace.all_stages:
         assert_near(stages[name], trace, exact, name)
-        assert f"{name} {list(trace[name].shape)}\n" in printed
+        assert f"{name} {list(trace[name].shape)}\n…\n" in printed
+
+
+def test_the_script_prints_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    code = script(everything(), "x")
+    stages = run_aloud([code], {})["stages"]
+    printed = capsys.readouterr().out
+    run_aloud(["torch.set_printoptions(precision=4, sci_mode=False)\n", SAY], {"torch": torch, "stages": stages})
+    assert printed == capsys.readouterr().out
+
+
+SAY = "for name, stage in stages.items(): print(f'{name} {list(stage.shape)}\\n{stage}')"
 
 
 @pytest.mark.parametrize("case", FEW)
-def test_the_script_is_as_exact_in_float64(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_script_is_as_exact_in_float64(case: str) -> None:
     trace = attnlab.compute(CASES[case], dtype="float64")
-    stages, _ = run(script(CASES[case], case, "float64"), capsys)
+    stages = run(script(CASES[case], case, "float64"))[0]["stages"]
     for name in trace.all_stages:
         torch.testing.assert_close(stages[name], trace[name], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("case", [*(f"preset {name}" for name in attnlab.presets()), *KINDS])
-def test_the_script_is_as_exact_as_the_trace_in_halves(
-    case: str, dtype: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_is_as_exact_as_the_trace_in_halves(case: str, dtype: str) -> None:
     trace, exact = attnlab.compute(CASES[case], dtype=dtype), attnlab.compute(CASES[case], dtype="float64")
-    stages, _ = run(script(CASES[case], case, dtype), capsys)
+    stages = run(script(CASES[case], case, dtype))[0]["stages"]
     for name in trace.all_stages:
         assert_near(stages[name], trace, exact, name)
 
@@ -119,19 +115,11 @@ def test_the_script_is_as_exact_as_the_trace_in_halves(
 BATCHES = [name for name in attnlab.presets() if attnlab.preset(name).others]
 
 
-def run_all(code: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(compile(code, "script.py", "exec"), names)
-    return names
-
-
 @pytest.mark.parametrize("item", range(2))
 @pytest.mark.parametrize("name", BATCHES)
-def test_the_script_computes_every_sequence_of_a_batch(
-    name: str, item: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_computes_every_sequence_of_a_batch(name: str, item: int) -> None:
     e = select(attnlab.preset(name), item)
-    names = run_all(script(e, "x"))
+    names, printed = run(script(e, "x"))
     assert names["batch"][item] is names["stages"]
     assert len(names["batch"]) == e.n_items
     for place, stages in enumerate(names["batch"]):
@@ -139,21 +127,19 @@ def test_the_script_computes_every_sequence_of_a_batch(
         assert tuple(stages) == trace.all_stages
         for stage in trace.all_stages:
             assert_near(stages[stage], trace, exact, stage)
-    printed = capsys.readouterr().out
     assert all((f"sequence {place}: weights" in printed) == (place != item) for place in range(e.n_items))
 
 
-def test_a_large_batch_with_tables_and_masks_is_embedded_compressed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_large_batch_with_tables_and_masks_is_embedded_compressed() -> None:
     mask = torch.ones(6, 6, dtype=torch.bool).tril(1)
     e = configure(attnlab.preset("padding-batch"), score="additive", positions="t5", mask=mask, normalizer="entmax15")
     e = resize(e, d_model=400, d_k=8, d_v=8)
     code = script(e, "x")
     assert "unpacked" in code.split("def sequence_1")[1]
-    for place, stages in enumerate(run_all(code)["batch"]):
+    for place, stages in enumerate(run(code)[0]["batch"]):
         trace, exact = (attnlab.compute(select(e, place), dtype=dtype) for dtype in ("float32", "float64"))
         for stage in trace.all_stages:
             assert_near(stages[stage], trace, exact, stage)
-    capsys.readouterr()
 
 
 def test_without_a_batch_the_script_does_not_mention_one() -> None:
@@ -169,11 +155,9 @@ def test_most_entries_work_with_a_second_sequence_and_shared_keys() -> None:
 
 
 @pytest.mark.parametrize("case", FEW)
-def test_input_numbers_are_embedded_exactly(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_numbers_are_embedded_exactly(case: str) -> None:
     e = CASES[case]
-    names: dict[str, Any] = {}
-    exec(script(e, case, "float64").split("\nx = ")[0], names)
-    capsys.readouterr()
+    names, _ = run(script(e, case, "float64").split("\nx = ")[0])
     assert torch.equal(names["embeddings"], e.embeddings.double())
     for name in ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"):
         given = getattr(e.weights, name)

@@ -5,8 +5,7 @@ import re
 import pytest
 
 import attnlab
-from attnlab.lessons.exercise import trace_exactly
-from attnlab.lessons.solution import write_markdown
+from tests.lessons.solved import solve
 from tests.quick import slow_but
 from tests.written import disagreements, equations, value_of
 
@@ -30,7 +29,7 @@ def cells(text: str) -> list[list[str]]:
 )
 def test_both_sides_of_every_equation_agree(preset: str) -> None:
     compared, wrong = 0, []
-    for title, *lines in cells(write_markdown(trace_exactly(attnlab.preset(preset)))):
+    for title, *lines in cells(solve(preset)):
         count, bad = disagreements(lines)
         compared += count
         wrong += [f"{title}: {each}" for each in bad]

@@ -30,7 +30,7 @@ _LATEX = {
     "|": r"\textbar{}",
     **{c: f"\\{c}" for c in "{}$&#_%"},
 }
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#$~&])")
+_MARKDOWN = str.maketrans({character: rf"\{character}" for character in r"\`*_[]<>|#$~&"})
 
 
 def make_input_table(e: Experiment, name: str) -> Table:
@@ -130,7 +130,7 @@ FORMATS: dict[str, AsText] = {
 
 def markdown_text(name: str) -> str:
     """Return a text on one line with Markdown's special characters escaped."""
-    return _MARKDOWN.sub(r"\\\1", label(name))
+    return label(name).translate(_MARKDOWN)
 
 
 def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tuple[int | None, list[list[str]]]]:

@@ -84,7 +84,8 @@ class MaskedData(TokenData):
         """Return the loss of predicting each hidden word from the frequencies of words alone."""
         asked = self.held_out.targets[self.held_out.targets != IGNORED].tolist()
         learned = Counter(self._learned[self._learned != PAD].tolist())
-        return -sum(math.log(learned[word] / learned.total()) for word in asked) / len(asked)
+        total = learned.total()
+        return -sum(math.log(learned[word] / total) for word in asked) / len(asked)
 
 
 def make(spec: RunSpec) -> Data:

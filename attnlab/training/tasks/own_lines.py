@@ -111,7 +111,8 @@ class LineData(TokenData):
         before = Counter(number for row in learned for number in row[:-1])
         pairs = Counter(pair for row in learned for pair in pairwise(row))
         asked = [pair for row in away for pair in pairwise(row)]
-        alone = [(single[b] + 1) / (single.total() + size) for _, b in asked]
+        total = single.total()
+        alone = [(single[b] + 1) / (total + size) for _, b in asked]
         after = [(pairs[a, b] + 1) / (before[a] + size) for a, b in asked]
         return {"unigram": average_loss(alone), "bigram": average_loss(after)}
 
