@@ -1,6 +1,8 @@
 """The command ``attnlab``: it opens the window, or runs one of the commands without one."""
 
 import argparse
+import atexit
+import gc
 import importlib.metadata
 import os
 import platform
@@ -41,6 +43,8 @@ attnlab COMMAND --help explains a command.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0; 2 if the user can fix the problem; 1 for a fault in attnlab."""
+    if argv is None:
+        atexit.register(gc.freeze)  # or Python collects all of torch before it ends, which takes 0.3 s
     try:
         return run_guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
     except BrokenPipeError:

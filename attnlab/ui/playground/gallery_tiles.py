@@ -81,6 +81,13 @@ class TileDelegate(QStyledItemDelegate):
     def __init__(self, view: QListView) -> None:
         super().__init__(view)
         self._view = view
+        self._texts: tuple[str, ...] | None = None
+        model = view.model()
+        for changed in (model.rowsInserted, model.rowsRemoved, model.dataChanged, model.modelReset):
+            changed.connect(self._forget_texts)
+
+    def _forget_texts(self) -> None:
+        self._texts = None
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:
         painter.setPen(QColor(palette_of(self._view).muted))
@@ -133,18 +140,20 @@ class TileDelegate(QStyledItemDelegate):
             return QSize(width, px(HEADING_HEIGHT))
         wide = width // max(1, width // px(LEAST_WIDTH))
         room = wide - 2 * EDGE - TEXT_LEFT - TEXT_RIGHT
-        texts = tuple(self._view.model().index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in self._list_tiles())
-        high = px(TITLE_HEIGHT) + _measure_tallest(texts, font("caption").toString(), room) + 4 * EDGE
+        if self._texts is None:
+            self._texts = self._list_texts()
+        high = px(TITLE_HEIGHT) + _measure_tallest(self._texts, font("caption").toString(), room) + 4 * EDGE
         return QSize(wide, max(high, THUMB + 24))
 
-    def _list_tiles(self) -> list[int]:
+    def _list_texts(self) -> tuple[str, ...]:
         model = self._view.model()
-        return [row for row in range(model.rowCount()) if model.index(row, 0).data(NAME) is not None]
+        tiles = [index for row in range(model.rowCount()) if (index := model.index(row, 0)).data(NAME) is not None]
+        return tuple(index.data(Qt.ItemDataRole.ToolTipRole) or "" for index in tiles)
 
 
 @lru_cache(maxsize=32)
 def _measure_tallest(texts: tuple[str, ...], key: str, width: int) -> int:
     """Return the height of the tallest of some texts in lines of a width, in pixels; ``key`` names the font."""
     (caption := QFont()).fromString(key)
-    lines = max((len(break_text(text or "", caption, width, _MOST_LINES)) for text in texts), default=0)
+    lines = max((len(break_text(text, caption, width, _MOST_LINES)) for text in texts), default=0)
     return math.ceil(lines * QFontMetricsF(caption).height())
