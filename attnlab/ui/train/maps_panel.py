@@ -32,12 +32,15 @@ from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.layouts.low_scroll import LowScroll
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
 LEAST_MAP = 80
 """The least height that is left for maps below the answer, in pixels at 100 %."""
+LEAST_PAGE = 120
+"""The least height of the maps, the diagram or the inside, in pixels at 100 %, without which the whole scrolls."""
 FIRST = "Computing the first maps…"
 NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
 
@@ -95,12 +98,19 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack.addWidget(self.model)
         self.stack.addWidget(self.inside)
         self.stack.addWidget(self.empty)
-        self.rows = column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        inside = QWidget()
+        inside.setProperty("ground", "ground")
+        self.rows = column = QVBoxLayout(inside)
+        self.whole = LowScroll(inside, "Probe, answer and maps, scrolled")
+        for each in (column, around := QVBoxLayout(self)):
+            each.setContentsMargins(0, 0, 0, 0)
+            each.setSpacing(0)
+        around.addWidget(self.whole)
         column.addWidget(self.head)
-        column.addLayout(frame_answer(self.answer))
+        self._answer_frame = frame_answer(self.answer)
+        column.addLayout(self._answer_frame)
         column.addWidget(self.stack, 1)
+        self.answer.fold_changed.connect(self._fit_whole)
         self.view.switch_requested.connect(self.toggle_head)
         self.large_map.switch_requested.connect(self.toggle_head)
         self.view.training_requested.connect(self._on_training_requested)
@@ -124,11 +134,22 @@ class MapsPanel(FollowsTheme, QWidget):
         least = px(LEAST_MAP)
         if self.large_map.index is not None:
             least = px(LEAST_LARGE) + self.large_map.measure_top(self.width())
-        items = map(self.rows.itemAt, range(self.rows.count()))
+        self.answer.arrange(self.height() - self._measure_above(), least)
+        self._fit_whole()
+
+    def _measure_above(self) -> int:
+        """Return the height of what is above the answer."""
+        items, width = map(self.rows.itemAt, range(self.rows.count())), self.whole.viewport().width()
         found = [widget for item in items if item is not None and (widget := item.widget()) is not None]
         above = [widget for widget in found if widget is not self.stack and not widget.isHidden()]
-        used = sum(max(each.sizeHint().height(), each.minimumHeight()) for each in above)
-        self.answer.arrange(self.height() - used, least)
+        return sum(max(_measure_height(each, width), each.minimumHeight()) for each in above)
+
+    @Slot()
+    def _fit_whole(self) -> None:
+        """Scroll the whole where too little is left for the maps, which then get the height of the room."""
+        answer = 0 if self.answer.isHidden() else self._answer_frame.sizeHint().height()
+        above, room = self._measure_above() + answer, self.height()
+        self.whole.set_wanted(above + room if room - above < px(LEAST_PAGE) else 0)
 
     def _share_height(self) -> None:
         """Let the maps fill the height that the chart leaves, or all of it where that is little."""
@@ -335,6 +356,8 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack.setCurrentWidget(self.large_map)
         self._ask_for_worth()
         self.arrange_answer()
+        bar = self.whole.verticalScrollBar()
+        bar.setValue(bar.maximum())  # in a low room, the map rather than what is above it
         self.large_map.sheet.take_focus(by_key=self.view.ringed)
 
     @Slot()
@@ -394,6 +417,10 @@ class MapsPanel(FollowsTheme, QWidget):
             self.close_map()
         else:
             super().keyPressEvent(event)
+
+
+def _measure_height(widget: QWidget, width: int) -> int:
+    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:

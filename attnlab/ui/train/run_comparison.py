@@ -111,8 +111,11 @@ class RunComparison(QObject):
         body.insertWidget(body.indexOf(maps) + 1, second)
         self._workspace.room.show_settings(False)
         _share_evenly(body, body.indexOf(maps), right)
-        for mine, other in ((maps.area, second.area), (maps.model.area, second.model.area)):
+        areas = (maps.area, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
+        for mine, other in areas:
             ScrollPair(mine.verticalScrollBar(), other.verticalScrollBar(), second)
+        second.whole.set_wanted(maps.whole.wanted)
+        maps.whole.wanted_changed.connect(second.whole.set_wanted)
         second.view.set_room(maps.view.room)
         maps.height_shared.connect(second.view.set_room)
         maps.page_changed.connect(second.show_page)

@@ -27,6 +27,7 @@ from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.layouts.low_scroll import LowScroll
 
 
 class RunHead(FollowsTheme, QWidget):
@@ -105,9 +106,13 @@ class SecondRun(FollowsTheme, QWidget):
         under.setContentsMargins(18, 0, 18, 0)
         under.addWidget(self.told)
         under.addWidget(self.wrong)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = QVBoxLayout(whole := QWidget())
+        whole.setProperty("ground", "ground")
+        self.whole = LowScroll(whole, "Second run, scrolled")
+        for each in (column, around := QVBoxLayout(self)):
+            each.setContentsMargins(0, 0, 0, 0)
+            each.setSpacing(0)
+        around.addWidget(self.whole)
         column.addWidget(self.head)
         column.addWidget(self.under)
         column.addLayout(frame_answer(self.answer))
@@ -133,7 +138,7 @@ class SecondRun(FollowsTheme, QWidget):
     def restyle(self) -> None:
         """Set the icon and the least width."""
         self.close_button.setIcon(icon("close", palette_of(self), px(14)))
-        self.setMinimumWidth(px(200))
+        self.setMinimumWidth(px(140))
 
     def look(self, step: int, probe: str) -> None:
         """Show the moment nearest to a step with a probe."""
