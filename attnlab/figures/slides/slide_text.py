@@ -195,6 +195,7 @@ def _make_format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
         made.setForeground(QColor(palette.role_ink(run.role)))
     if run.aside:
         made.setForeground(QColor(palette.aside))
+        made.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
     return made
 
 

@@ -3,7 +3,7 @@
 import re
 
 from PySide6.QtCore import QRegularExpression, Qt
-from PySide6.QtGui import QColor, QFont, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.base.text_marks import ASIDE, COVER, COVERED, END, END_ASIDE, SHOWN, split_marks
@@ -13,6 +13,7 @@ from attnlab.ui.base.lowered_text import lower_indices
 from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 
+ABOUT_ASIDES = "Grey sentences are about the lesson’s own numbers. Undo restores them."
 _NUMBER = QRegularExpression(f"[{SHOWN}{COVERED}][^{END}]*{END}")
 _ASIDE = QRegularExpression(f"{ASIDE}[^{END_ASIDE}]*{END_ASIDE}")
 _SPACE = "\u2007"
@@ -54,9 +55,23 @@ class MarkdownLabel(FollowsTheme, QLabel):
     def _make_html(self, markdown: str) -> str:
         document = read_document(markdown, self.font(), has_addresses=True)
         show_marks(document, palette_of(self))
+        if ASIDE in markdown:
+            _explain_asides(document, palette_of(self))
         self._words = _COVERED.sub("covered", document.toPlainText())
         lower_indices(document)
         return document.toHtml()  # Qt has escaped all plain text in it
+
+
+def _explain_asides(document: QTextDocument, palette: Palette) -> None:
+    """Say below a text why some of its sentences are grey."""
+    cursor, style = QTextCursor(document), QTextCharFormat()
+    style.setForeground(QColor(palette.muted))
+    style.setFontItalic(True)
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    below = QTextBlockFormat()
+    below.setTopMargin(6)
+    cursor.insertBlock(below)
+    cursor.insertText(ABOUT_ASIDES, style)
 
 
 def show_marks(document: QTextDocument, palette: Palette) -> None:

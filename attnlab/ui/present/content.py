@@ -105,7 +105,7 @@ def make_content(
         turned=moment.turned,
         labels=moment.labels,
         choices=() if question is None else make_choices(question, tuple(map(fill_choice, question.choices)), moment),
-        note="changed live  ·  R restores" if moment.changed else "",
+        note=write_note(slide, moment) if moment.changed else "",
     )
     if trace is None or moment.lens:
         return replace(words, whole=moment.lens, beside=moment.lens and slide.step.lens == ARROWS)
@@ -197,6 +197,13 @@ def has_earlier_numbers(slide: "Slide") -> bool:
         return True
     asked = (question.ask, question.hint) if question is not None else ()
     return any("before." in text for text in (step.title, step.text, step.notes, step.answer, *asked))
+
+
+def write_note(slide: "Slide", moment: Moment) -> str:
+    """Return the note after a live change, which explains the sentences that step back, if any is shown."""
+    texts = (slide.step.text, slide.step.answer if moment.answered else "")
+    dotted = "dotted: the lesson’s numbers  ·  " if any("{=" in text for text in texts) else ""
+    return f"changed live  ·  {dotted}R restores"
 
 
 def has_fixed_sentences(slide: "Slide") -> bool:

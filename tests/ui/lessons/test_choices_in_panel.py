@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from attnlab.lessons.lesson import Blank, Question
+from attnlab.ui.lessons.markdown_label import ABOUT_ASIDES, MarkdownLabel
 from attnlab.ui.lessons.question_fields import QuestionFields
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of, read, walk
 
@@ -145,6 +146,20 @@ def test_no_answer_is_called_right_after_the_numbers_were_changed(person: "Perso
     person.wait_for(lambda: sheet.verdict == "")
     click(sheet.rows[1])
     assert sheet.verdict == "Right: about 0.2."
+
+
+def test_a_grey_sentence_is_explained_in_the_panel_until_undo(person: "Person", tmp_path: Path) -> None:
+    path = tmp_path / "grey.md"
+    path.write_text(LESSON.replace("to “journey”.", "to “journey”. {= That is most of it. =}"), encoding="utf-8")
+    walk(person, path)
+    assert "That is most of it." in read(person)
+    assert ABOUT_ASIDES not in read(person)
+    person.press("Causal")
+    person.wait_for(lambda: ABOUT_ASIDES in read(person))
+    assert ABOUT_ASIDES in " ".join(label.words for label in panel_of(person).findChildren(MarkdownLabel))
+    person.key(Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    person.wait_for(lambda: ABOUT_ASIDES not in read(person))
+    assert "That is most of it." in read(person)
 
 
 def test_choices_are_typed_in_the_editor(qtbot: "QtBot") -> None:

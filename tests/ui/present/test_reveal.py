@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
-from attnlab.figures.palette import LIGHT, PALETTES, compute_contrast
-from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.palette import LIGHT, PALETTES, Palette, compute_contrast
+from attnlab.figures.slides.slide_content import Run, SlideContent
 from attnlab.figures.slides.slide_layout import Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.figures.slides.slide_text import lay_out_paragraph
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import Slide, make_slides
@@ -124,10 +125,33 @@ def test_sentences_about_the_lessons_numbers_turn_grey_when_these_change(lecture
     talk.wait()
     asides = ["".join(run.text for run in each.runs if run.aside) for each in talk.content.text]
     assert asides == ["“Your” has a small share."]
+    assert talk.content.note == "changed live  ·  dotted: the lesson’s numbers  ·  R restores"
+    assert talk.presentation.view.drawn.left_out == ()
     talk.press(Key.Key_R)
     talk.person.settle()
     talk.wait()
     assert not any(run.aside for each in talk.content.text for run in each.runs)
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
+def test_an_aside_is_legible_and_has_a_dotted_line(qapp: QApplication, palette: Palette) -> None:
+    assert min(compute_contrast(palette.aside, ground) for ground in (palette.ground, palette.surface)) >= 3
+    dress_type()
+    rows = []
+    for aside in (False, True):
+        image = QImage(200, 40, QImage.Format.Format_RGB32)
+        image.fill(QColor(palette.ground))
+        block = lay_out_paragraph((Run("nnnnnnnn", aside=aside),), 20.0, 190.0, palette)
+        painter = QPainter(image)
+        block.draw(painter, 2, 2, palette.aside)
+        painter.end()
+        drawn = np.frombuffer(image.constBits(), np.uint32).reshape(40, 200) != QColor(palette.ground).rgb()
+        rows.append(drawn)
+    plain, dotted = (np.flatnonzero(each.any(1))[-1] for each in rows)
+    assert dotted > plain
+    line = rows[1][dotted, 4 : int(block.width)]
+    assert line.any()
+    assert not line.all()
 
 
 @pytest.mark.slow
