@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 ONLY = "only the whole model has this layer's hidden states"
+CONFIRM = "To import it, switch on “Weights alone”."
 ALONE = "No config.json is beside this layer: mask, scale and positions stay as they are here, and may not be its own."
 PLAIN = "Import takes the weights alone, and the attention will not be the model's."
 

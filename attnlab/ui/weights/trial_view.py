@@ -30,6 +30,8 @@ class TrialView(QWidget):
         column.setSpacing(px(8))
         parts: tuple[QWidget, ...] = (self.matrices_title, self.matrices, self.biases, self.sheet_title)
         for part in parts:
+            if part is self.sheet_title:
+                column.addSpacing(px(6))
             column.addWidget(part)
         column.addWidget(self.sheet, 1)
         column.addStretch(0)

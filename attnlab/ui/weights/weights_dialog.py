@@ -20,7 +20,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.weights.model_words import ALONE, describe_import, describe_model
+from attnlab.ui.weights.model_words import ALONE, CONFIRM, describe_import, describe_model
 from attnlab.ui.weights.trial import Trial, run_trial
 from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -191,6 +191,8 @@ class WeightsDialog(WeightsFrame):
             told.append("Heads that were switched off are on again.")
         if self._is_without_config():
             told.append(ALONE)
+        if self._lacks_settings(trial) and not self.alone.isChecked():
+            told.append(CONFIRM)
         return " ".join(told)
 
     def _is_without_config(self) -> bool:

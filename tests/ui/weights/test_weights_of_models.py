@@ -102,13 +102,16 @@ def test_a_layer_without_its_config_says_that_its_settings_are_not_known(
     said = (
         "No config.json is beside this layer: mask, scale and positions stay as they are here, and may not be its own."
     )
-    assert user.dialog.info.text().endswith(said)
+    what_to_do = " To import it, switch on “Weights alone”."
+    assert user.dialog.info.text().endswith(said + what_to_do)
     assert user.dialog.info.isVisible()
     assert not user.button("Import").isEnabled()
     person.click(user.button("Weights alone, with the settings here"))
     assert user.button("Import").isEnabled()
+    assert user.dialog.info.text().endswith(said)
     person.click(user.button("Weights alone, with the settings here"))
     assert not user.button("Import").isEnabled()
+    assert user.dialog.info.text().endswith(what_to_do)
     user.bring_in()
     assert person.experiment.n_heads == 4
 
@@ -119,6 +122,7 @@ def test_the_settings_of_a_known_layer_need_no_confirmation(person: "Person", ma
     assert user.button("Import").isEnabled()
     user.choose("W_k array", "v_proj.weight")
     assert user.dialog.alone.isVisible()
+    assert "switch on “Weights alone”" in user.dialog.info.text()
     assert not user.button("Import").isEnabled()
     user.close()
 
