@@ -31,12 +31,15 @@ class Arrow:
 class Projection:
     """A key's projection onto a query: the indices of their arrows, and of the other keys' arrows.
 
-    The plane must contain the query, or the right angle would be wrong.
+    The plane must contain the query, or the right angle would be wrong. ``length`` is the length of the query, and
+    ``along`` how far the key reaches along it, as text.
     """
 
     query: int
     key: int
     others: tuple[int, ...] = ()
+    length: str = ""
+    along: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 
 from attnlab.figures.arrows.arrow_data import ArrowsData, Point
+from attnlab.figures.arrows.dimension_lines import make_dimensions
+
+SHRINK, SMALLER = 0.92, 10
+"""The factor by which the arrows shrink while dimension lines have no room, and how often: to less than half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +56,37 @@ def lay_out_plane(
     wide = min(widest + 14 * z, area.width() * 0.28)
     room = area.adjusted(46 * z, 30 * z, -wide - 40 * z, -40 * z)
     if kept is None or kept.room != room:
-        fitted = fit_sight(data.points(), room.adjusted(14 * z, 12 * z, -14 * z, -12 * z))
-        kept = Sight(fitted.origin, fitted.unit, room)
+        kept = _fit_with_dimensions(data, room, z, measure)
     column = QRectF(area.right() - wide - 2 * z, area.top(), wide, area.height())
     return PlaneLayout(kept, column, _place_names(data, kept, column, z))
+
+
+def _fit_with_dimensions(data: ArrowsData, room: QRectF, z: float, measure: Callable[[str], float]) -> Sight:
+    """Return the sight in which the points fill a room and leave the dimension lines theirs, if it has that much."""
+    inner = room.adjusted(14 * z, 12 * z, -14 * z, -12 * z)
+    fitted = fit_sight(data.points(), inner)
+    for _ in range(SMALLER):
+        dimensions = make_dimensions(data, fitted.place, z, measure)
+        if not dimensions:
+            break
+        bounds = QRectF(*_find_corners([fitted.place(point) for point in data.points()]))
+        for each in dimensions:
+            bounds = bounds.united(each.bounds)
+        if room.contains(bounds):
+            return Sight(fitted.origin, fitted.unit, room)
+        if bounds.width() <= room.width() and bounds.height() <= room.height():
+            return Sight(fitted.origin + room.center() - bounds.center(), fitted.unit, room)
+        less = inner.width() * (1 - SHRINK) / 2, inner.height() * (1 - SHRINK) / 2
+        inner = inner.adjusted(less[0], less[1], -less[0], -less[1])
+        fitted = fit_sight(data.points(), inner)
+    fitted = fit_sight(data.points(), room.adjusted(14 * z, 12 * z, -14 * z, -12 * z))
+    return Sight(fitted.origin, fitted.unit, room)
+
+
+def _find_corners(points: Sequence[QPointF]) -> tuple[QPointF, QPointF]:
+    """Return the top left and the bottom right corner of the rectangle around points."""
+    xs, ys = [point.x() for point in points], [point.y() for point in points]
+    return QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))
 
 
 def _place_names(data: ArrowsData, sight: Sight, column: QRectF, z: float) -> dict[int, float]:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
 
 from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Mixture, find_foot
 from attnlab.figures.arrows.arrow_layout import PlaneLayout, Sight, find_round_step, list_multiples
+from attnlab.figures.arrows.dimension_lines import LINE, make_dimensions
 from attnlab.figures.palette import Palette
 from attnlab.figures.text import Face, Pen
 
@@ -34,6 +35,7 @@ def paint_plane(
     if data.mixture is not None:
         parts.paint_mixture(data.mixture)
     parts.paint_projection()
+    parts.paint_dimensions()
     parts.paint_names(layout.names, layout.column)
     parts.paint_arrows(ringed)
     parts.paint_context()
@@ -135,6 +137,25 @@ class ArrowPainter:
             return
         self._painter.setPen(QPen(QColor(self._palette.ink), self._zoom))
         self._painter.drawPolyline(QPolygonF([foot + up * side, foot + up * side + back * side, foot + back * side]))
+
+    def paint_dimensions(self) -> None:
+        """Paint the lengths of the query and of the key along it, beside the query."""
+        painter, z, p = self._painter, self._zoom, self._palette
+        strong = Pen(painter, self._find_face("strong"))
+        dimensions = make_dimensions(self._data, self._sight.place, z, strong.width)
+        if not all(self._sight.room.contains(each.bounds) for each in dimensions):
+            return  # while a tip is dragged, the plane stays as it is
+        for each in dimensions:
+            painter.setPen(QPen(QColor(p.role(each.role)), 1.2 * z))
+            painter.drawLine(*each.line)
+            for point in each.line:
+                painter.drawLine(point - each.end, point + each.end)
+            painter.setPen(QColor(p.role_ink(each.role)))
+            strong.draw(each.words.center().x(), each.words.center().y() - LINE * z / 2, each.number, 0.5)
+        caption = Pen(painter, self._find_face("caption"))
+        painter.setPen(QColor(p.muted))
+        for each in dimensions:
+            caption.draw(each.words.center().x(), each.words.center().y() + LINE * z / 2, each.caption, 0.5)
 
     def paint_arrows(self, ringed: int | None) -> None:
         """Paint the arrows, held ones last and strong, with a ring to hold; ``ringed`` has the keyboard."""

@@ -60,5 +60,7 @@ def draw_plane(
 
 
 def _cover(data: ArrowsData) -> ArrowsData:
-    """Return arrows that do not tell the weights: without the mixture, and with rings of the usual size."""
-    return replace(data, mixture=None, arrows=tuple(replace(arrow, size=0.0) for arrow in data.arrows))
+    """Return arrows that tell neither weights nor lengths: without the mixture, and with rings of the usual size."""
+    projection = replace(data.projection, length="?", along="?") if data.projection is not None else None
+    arrows = tuple(replace(arrow, size=0.0) for arrow in data.arrows)
+    return replace(data, mixture=None, projection=projection, arrows=arrows)

@@ -15,6 +15,7 @@ from attnlab.attention.measures.planes import (
     make_principal_plane,
     make_query_plane,
 )
+from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.spoken_text import speak_number, speak_token
 from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Mixture, Projection
@@ -144,7 +145,9 @@ def make_pairs_data(trace: "Trace", held: Held, stages: tuple[str, str], plane: 
     projection = None
     if shows_scores(trace, stages) and shows_whole(plane, queries[held.query]):
         others = tuple(e.T_q + k for k in range(e.T_k) if k != held.key) if e.T_k <= 12 else ()
-        projection = Projection(held.query, e.T_q + held.key, others)
+        length = float(np.linalg.norm(queries[held.query]))
+        along = float(queries[held.query] @ keys[held.key]) / length
+        projection = Projection(held.query, e.T_q + held.key, others, number(length), number(along))
     return ArrowsData(tuple(arrows), plane.names, projection, movable=movable)
 
 
