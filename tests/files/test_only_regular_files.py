@@ -35,6 +35,7 @@ OPENS = {
 }  # fmt: skip
 METHODS = {"read_text", "read_bytes", "readinto_file"}
 """Of paths; ``path.open(mode)`` is told from the ``open`` of a dialog by its mode."""
+NAMES = METHODS | {name.rpartition(".")[2] for name in OPENS}
 
 JUSTIFIED = {
     "files/bounded.py: open": "the one reader",
@@ -72,6 +73,8 @@ def opened() -> Iterator[tuple[str, str]]:
 
 def opening(call: ast.Call) -> str:
     """Return the function with which a call opens a file, "" for other calls."""
+    if getattr(call.func, "attr", getattr(call.func, "id", "")) not in NAMES:
+        return ""
     name = ast.unparse(call.func)
     if name in OPENS:
         return name
