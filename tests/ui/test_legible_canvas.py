@@ -91,6 +91,7 @@ def test_maps_of_several_heads_have_numbers_in_a_large_window(person: "Person", 
             assert {"scores", "scaled", "weights"} <= canvas.plan.numbered
         several = {name: card for name, card in canvas.cards.items() if name in canvas.plan.per_line}
         assert "weights" in several or preset == "head-average"
+        assert all(-(-8 // count) <= 2 for count in canvas.plan.per_line.values()), "tall cards leave others empty"
         for name, card in several.items():
             check_card_of_heads(card, canvas.plan, name)
 

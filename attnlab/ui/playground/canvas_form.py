@@ -36,7 +36,7 @@ from attnlab.ui.playground.canvas_lengths import (
     TILE_LABELS,
     TILES_SHARE,
     TITLE,
-    WIDE_TILE,
+    WIDE_CARD,
     WIDEST_CELL,
 )
 from attnlab.ui.playground.card_needs import DECIMALS, HEADS, CardNeed, Needs
@@ -153,6 +153,11 @@ class Form:
         most = min(max(int((columns + MAP_GAP) / (need.columns + MAP_GAP)), 1), self.size.per_line, need.count)
         return -(-need.count // -(-need.count // most))
 
+    def count_tall_lines(self) -> int:
+        """Return how many lines of maps with numbers stand below the first two of a card, at most."""
+        several = [need for group in self.groups for need in group if need.count > 1 and need.name in self.numbered]
+        return max([0, *(-(-need.count // self.count_per_line(need)) - 2 for need in several)])
+
     def _measure_height(self, need: CardNeed, width: float) -> Span:
         z, px = self.size.zoom, self.size.px
         frame = (HEADER + PADDING + STRIP * self.needs.strips) * z + len(need.folded) * (FOLD * z + 6)
@@ -161,7 +166,8 @@ class Form:
             per_row = min(max(int(tiles // (TILE * z)), 1), need.count - 1)
             lines = -(-(need.count - 1) // per_row)
             wide = tiles / per_row
-            least = min(wide, ROOMY_TILE * TILE * z) if self.roomy and lines == 1 else max(TILE * z, WIDE_TILE * wide)
+            growth = ROOMY_TILE if self.roomy and lines == 1 else min(max(width / (WIDE_CARD * z), 1.0), ROOMY_TILE)
+            least = min(wide, growth * TILE * z)
             high = [lines * min(side, 2 * TILE * z) + TILE_LABELS * z for side in (least, wide)]
             return Span(frame + high[0], frame + high[1])
         if need.name not in self.numbered:

@@ -32,10 +32,12 @@ SEVERAL, SEVERAL_HIGH = 1.6, 1.3
 TILE, TILE_LABELS, TILES_SHARE = 96.0, 56.0, 0.72
 """The least width of the map of a head and the height of its title and labels at zoom 1, and the share of the heads
 card that is not the mean's."""
-WIDE_TILE = 0.5
-"""The least width of the map of a head, relative to its share of the width of a wide card."""
+WIDE_CARD = 1700.0
+"""In a wider card the maps of heads are larger, so that they do not stand too far apart."""
 ROOMY_TILE = 1.6
 """How much larger than their least size the maps of few heads are on a canvas that scrolls anyway."""
 MAP_GAP, TITLE, TIGHT_ROW = 1, 16.0, 18.0
 """The gap between maps with numbers on a card, in cells, and the height of a map's title and the least one of its cells
 at zoom 1."""
+TALL_COST = 3.0
+"""How many pixels of type each line of maps on a card beyond the second costs: it leaves the cards beside it empty."""

@@ -20,6 +20,7 @@ from attnlab.ui.playground.canvas_lengths import (
     NUMBER_PX,
     PICTURE_WORTH,
     PICTURES,
+    TALL_COST,
 )
 from attnlab.ui.playground.card_needs import DECIMALS, LEGIBLE, Needs
 
@@ -100,7 +101,7 @@ def _list_fitting(
             if groups is None or form.height_of(lines).least > room.height:
                 break  # larger type does not fit either
             worth = PICTURE_WORTH * form.measure_pictures(lines, room.height) if pictured else 0.0
-            yield px + scale * (worth - count_breaks(groups)), form, lines
+            yield px + scale * (worth - count_breaks(groups) - TALL_COST * form.count_tall_lines()), form, lines
 
 
 def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
