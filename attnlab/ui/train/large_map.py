@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 from attnlab.figures.map_data import MapData
 from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import font, px, scale
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.widgets.elided_label import ElidedLabel
@@ -22,6 +22,23 @@ LEAST = 230
 """The least height of the map with its labels and colour bar, in pixels at 100 %, or that of the room."""
 SIDE = 18
 """Pixels at the left and at the right of the map."""
+
+
+COLUMN, ROW, AROUND, MOST_GROWTH = 58, 36, 110, 2.0
+"""The room for a column and a row of a map and for what is around them, in pixels at 100 %: where a map has more, its
+labels and numbers grow too, at most so much."""
+
+
+class GrowingSheet(MapSheet):
+    """A sheet whose type and cells grow where there is more room than its map needs."""
+
+    @property
+    def zoom(self) -> float:
+        if self.data is None:
+            return scale()
+        _, rows, columns = self.shape()
+        wide, high = self.width() / px(COLUMN * columns + AROUND), self.height() / px(ROW * rows + AROUND)
+        return scale() * min(max(min(wide, high), 1.0), MOST_GROWTH)
 
 
 @guarded
@@ -45,7 +62,7 @@ class LargeMap(FollowsTheme, QWidget):
         self._hovered: tuple[int, int] | None = None
         self.back, self.title, self.switch = QPushButton("All maps"), ElidedLabel(), QPushButton("Switch off")
         self.train = QPushButton("Train without it")
-        self._cell, self.sheet = ElidedLabel(), MapSheet()
+        self._cell, self.sheet = ElidedLabel(), GrowingSheet()
         self.back.setToolTip("Back to all maps (Esc)")
         self.switch.setToolTip("Show what the model does without this head; training goes on with it (Delete)")
         self.title.setProperty("role", "title")

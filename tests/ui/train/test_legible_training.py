@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.course_card import make_head_lines
 from attnlab.ui.train.map_cards import (
@@ -25,6 +26,7 @@ from attnlab.ui.train.map_cards import (
     Shape,
     place_cards,
 )
+from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE
 from tests.ui.layout_faults import find_layout_faults
 from tools.gallery_window import settle
 
@@ -166,6 +168,26 @@ def test_an_enlarged_map_keeps_its_room_with_large_type(student: "Student", size
     large.area.verticalScrollBar().setValue(0)  # its tools are above
     QTest.mouseClick(large.back, Qt.MouseButton.LeftButton)
     assert ws.maps.area.isVisible()
+
+
+@pytest.mark.slow
+def test_the_type_of_an_enlarged_map_grows_with_its_room(student: "Student") -> None:
+    sheet, zooms = student.ws.maps.large_map.sheet, []
+    student.ws.maps.open_map(0)
+    for size in ((1024, 640), (3840, 2160)):
+        student.window.resize(*size)
+        student.window.grab()  # which lays out what was asked for
+        grid, data = sheet.grid, sheet.data
+        assert grid is not None
+        assert data is not None
+        zooms.append(sheet.zoom)
+        bold = QFont(face("caption", sheet.zoom * LABEL_SIZE))
+        bold.setBold(True)
+        widest = max(QFontMetricsF(bold).horizontalAdvance(data.row_labels[row]) for row in data.bold_rows)
+        assert widest <= grid.label_width - 6, "labels of answering rows are whole"
+        assert QRect(sheet.rect()).contains(QRect(*(int(each) for each in grid.rect(0, None, None))))
+    assert zooms[0] == 1
+    assert zooms[1] > 1.8
 
 
 @pytest.mark.slow

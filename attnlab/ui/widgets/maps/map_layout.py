@@ -33,6 +33,8 @@ class Room:
     column_group: int = 1
     title_gap: float = 0.0
     """The least space between the title of a map and the map above it, in pixels."""
+    bold_rows: bool = False
+    """Whether some labels of rows are bold, and so wider."""
 
 
 @lru_cache(maxsize=64)
@@ -45,7 +47,9 @@ def _fit_single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tup
     """Arrange one map: labels as wide as needed, shortened where that makes room for numbers in the cells."""
     z, (_, _, width, height) = room.zoom, room.area
     label_font = face("caption", z * LABEL_SIZE)
-    wide = _measure_widest(rows, label_font) + 8 if room.tokens_down else 0.0
+    row_font = QFont(label_font)
+    row_font.setBold(room.bold_rows)
+    wide = _measure_widest(rows, row_font) + 8 if room.tokens_down else 0.0
     wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
     widest = _measure_widest(columns, label_font)
     tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)

@@ -50,6 +50,11 @@ class MapSheet(MapWidget):
         self.setProperty("ground", "surface")
 
     @property
+    def zoom(self) -> float:
+        """The size of the type and the cells; 1 is that of other text at 100 %."""
+        return scale()
+
+    @property
     def grid(self) -> Grid | None:
         """The layout of their cells."""
         return self._grid
@@ -88,14 +93,16 @@ class MapSheet(MapWidget):
         super()._arrange()
 
     def _area(self) -> QRectF:
-        z = scale()
+        z = self.zoom
         return QRectF(self.rect()).adjusted(MARGIN * z, (MARGIN - 4) * z, -MARGIN * z, -(MARGIN + 28) * z)
 
     def _fit(self, area: QRectF) -> Grid:
         assert self._data is not None
         rect = (area.x(), area.y(), area.width(), area.height())
-        z, ratio = scale(), self.devicePixelRatioF()
-        room = Room(rect, z, ENLARGED * z, ratio, True, True, title_gap=self.title_gap * z)
+        z, ratio = self.zoom, self.devicePixelRatioF()
+        room = Room(
+            rect, z, ENLARGED * z, ratio, True, True, title_gap=self.title_gap * z, bold_rows=bool(self._data.bold_rows)
+        )
         count, rows, columns = self._data.values.shape
         labels = choose_longest(self._data.row_labels), choose_longest(self._data.column_labels)
         return fit((count, rows, columns), *labels, room)
@@ -105,12 +112,12 @@ class MapSheet(MapWidget):
         assert self._data is not None
         _, rows, columns = self._data.values.shape
         lines, per_row = len(lattice.lines), len(lattice.columns)
-        metrics = QFontMetricsF(face("caption", scale() * LABEL_SIZE))
-        left, top = max(map(metrics.horizontalAdvance, lattice.lines)) + 8, 16 * scale()
+        metrics = QFontMetricsF(face("caption", self.zoom * LABEL_SIZE))
+        left, top = max(map(metrics.horizontalAdvance, lattice.lines)) + 8, 16 * self.zoom
         gap = max(2, round(rows / 8)), max(2, round(columns / 8))
         width = (area.width() - left) / (per_row * (columns + gap[1]) - gap[1])
         height = (area.height() - top) / (lines * (rows + gap[0]) - gap[0])
-        width, height = min(width, height * 1.6, 30 * scale()), min(height, width * 1.25, 30 * scale())
+        width, height = min(width, height * 1.6, 30 * self.zoom), min(height, width * 1.25, 30 * self.zoom)
         if min(width, height) >= 3:
             width, height = float(int(width)), float(int(height))
         x, y = round(area.x() + left), round(area.y() + top)
@@ -118,7 +125,7 @@ class MapSheet(MapWidget):
 
     def _draw_static(self, data: MapData, grid: Grid) -> QPixmap:
         """Return a picture of the static parts, so that pointing need not redraw thousands of cells."""
-        z, picture = scale(), self._make_picture(self._palette.surface)
+        z, picture = self.zoom, self._make_picture(self._palette.surface)
         painter = QPainter(picture)
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
@@ -134,10 +141,10 @@ class MapSheet(MapWidget):
         return picture
 
     def _draw_names(self, painter: QPainter, grid: Grid, lattice: Lattice) -> None:
-        pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
+        pen = Pen(painter, face("caption", self.zoom * LABEL_SIZE))
         painter.setPen(QColor(self._palette.muted))
         down, across = (grid.rows + grid.gap[0]) * grid.cell_height, (grid.columns + grid.gap[1]) * grid.cell_width
-        for line in _choose_apart(len(lattice.lines), down, 12 * scale()):
+        for line in _choose_apart(len(lattice.lines), down, 12 * self.zoom):
             _, y = grid.origin(line * grid.per_row)
             pen.draw(grid.x - 8, y + grid.rows * grid.cell_height / 2, lattice.lines[line], 1.0)
         names: Sequence[str] = lattice.columns
@@ -169,7 +176,7 @@ class MapSheet(MapWidget):
         painter.drawPixmap(0, 0, self._still)
         strong = self._pointed[1:] if self._pointed is not None else (None, None)
         if self._lattice is None:
-            draw_labels(painter, grid, data, self._palette, face("caption", scale() * LABEL_SIZE), strong)
+            draw_labels(painter, grid, data, self._palette, face("caption", self.zoom * LABEL_SIZE), strong)
         if self._pointed is not None:
             draw_outlines(painter, grid, [Outline(*self._pointed, self._palette.ink, 1.5)])
         if self.hasFocus() and self._ringed:
