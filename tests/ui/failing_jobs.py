@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -12,6 +13,8 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.fault_bar import FaultBar
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil
+
+T = TypeVar("T")
 
 
 class PlantedError(Exception):
@@ -30,6 +33,7 @@ class FaultyProgram:
     ) -> None:
         self.sit_down, self.open_window, self.qtbot, self.folder = sit_down, open_window, qtbot, folder
         self._planted = pytest.MonkeyPatch()
+        self._shared: dict[object, Any] = {}
 
     def person(self, source: str | Source = "journey", **options: bool) -> Person:
         return self.sit_down(source, **options)
@@ -37,6 +41,13 @@ class FaultyProgram:
     def pupil(self) -> Pupil:
         person = self.sit_down(remember=True)
         return Pupil(person.window, person.qtbot)
+
+    def share(self, make: Callable[["FaultyProgram"], T]) -> T:
+        """Return what a function makes; it is made once for the cases of a group."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        made: T = self._shared[make]
+        return made
 
     def plant(self, target: str) -> None:
         """Let a function fail from now on."""
@@ -52,20 +63,32 @@ class FaultyProgram:
 
     def told(self) -> str:
         """Return the text of the front fault bar, "" without one."""
-        bars = [each for each in QApplication.allWidgets() if isinstance(each, FaultBar) and each.isVisible()]
+        bars = self._bars()
         return bars[0].sentence.text() if bars else ""
+
+    def dismiss(self) -> None:
+        """Press Dismiss in the fault bar, if there is one."""
+        for bar in self._bars():
+            bar.close_button.click()
+        assert self.told() == ""
+
+    def _bars(self) -> list[FaultBar]:
+        return [each for each in QApplication.allWidgets() if isinstance(each, FaultBar) and each.isVisible()]
 
 
 Case = Callable[[FaultyProgram], object]
 CASES: dict[str, tuple[str, Case]] = {}
+GROUPS: dict[str, list[str]] = {}
+"""The places of cases that run in one program, one after the other; most are alone."""
 
 
-def case(place: str, doing: str) -> Callable[[Case], Case]:
+def case(place: str, doing: str, group: str = "") -> Callable[[Case], Case]:
     """Register a function as the case of a place; ``doing`` is what the user is told went wrong."""
 
     def take(function: Case) -> Case:
         assert place not in CASES
         CASES[place] = doing, function
+        GROUPS.setdefault(group or place, []).append(place)
         return function
 
     return take

@@ -35,26 +35,18 @@ def fail(program: FaultyProgram, reader: ModelReader, target: str, do: Callable[
     reader.wait_for(lambda: "Something went wrong" in label.text())
 
 
-@case("models/models_session.py ModelsSession._ask", "running the model")
+@case("models/models_session.py ModelsSession._ask", "running the model", "models")
 def run_model(program: FaultyProgram) -> None:
-    reader = open_models(program)
+    reader = program.share(open_models)
     models = reader.models
     retype = partial(models.set_text, "a b a", "retype the text")
     fail(program, reader, "attnlab.pretrained.model.Model.run", retype, models.panel.message)
     assert models.session.state.text == "c a d b f e c a d"
 
 
-@case("models/models_session.py ModelsSession._ask_diagram", "drawing the model")
-def draw_model(program: FaultyProgram) -> None:
-    reader = open_models(program)
-    models = reader.models
-    draw = partial(models.session.show, drawn=True)
-    fail(program, reader, "attnlab.pretrained.model_blocks.describe_model", draw, models.cards.diagram.message)
-
-
-@case("models/models_tools.py ModelsTools.choose_model", "listing models")
+@case("models/models_tools.py ModelsTools.choose_model", "listing models", "models")
 def list_models(program: FaultyProgram) -> None:
-    reader = open_models(program)
+    reader = program.share(open_models)
     models = reader.models
     fail(program, reader, "attnlab.pretrained.find_model.list_cached", models.tools.choose_model, models.footer.note)
 
@@ -68,17 +60,17 @@ def open_shipped(program: FaultyProgram) -> None:
     reader.wait_for(lambda: "Something went wrong" in reader.models.footer.note.text())
 
 
-@case("models/models_tools.py ModelsTools._read_text", "reading a text")
+@case("models/models_tools.py ModelsTools._read_text", "reading a text", "models")
 def read_text(program: FaultyProgram) -> None:
-    reader = open_models(program)
+    reader = program.share(open_models)
     models = reader.models
     read = partial(models.tools._read_text, program.folder / "text.txt")
     fail(program, reader, "attnlab.ui.models.models_tools.read_text", read, models.panel.message)
 
 
-@case("models/models_session.py ModelsSession.ask_experiment", "opening a layer in the playground")
+@case("models/models_session.py ModelsSession.ask_experiment", "opening a layer in the playground", "models")
 def open_layer(program: FaultyProgram) -> None:
-    reader = open_models(program)
+    reader = program.share(open_models)
     models = reader.models
     fail(program, reader, EXPERIMENT, models.tools.trip.open, models.panel.message)
 
@@ -104,11 +96,19 @@ def save_table(program: FaultyProgram) -> None:
     fail(program, reader, "attnlab.ui.models.texts_files.write_bytes", save, dialog.message)
 
 
-@case("models/models_session.py ModelsSession.ask_answers", "predicting every token")
+@case("models/models_session.py ModelsSession.ask_answers", "predicting every token", "models")
 def save_answers(program: FaultyProgram) -> None:
-    reader = open_models(program)
+    reader = program.share(open_models)
     save = partial(reader.models.tools._save_answers, program.folder / "answer.csv")
     fail(program, reader, "attnlab.pretrained.pattern_tables.encode_rows", save, reader.models.footer.note)
+
+
+@case("models/models_session.py ModelsSession._ask_diagram", "drawing the model", "models")
+def draw_model(program: FaultyProgram) -> None:
+    reader = program.share(open_models)
+    models = reader.models
+    draw = partial(models.session.show, drawn=True)
+    fail(program, reader, "attnlab.pretrained.model_blocks.describe_model", draw, models.cards.diagram.message)
 
 
 @case("models/models_session.py ModelsSession.ask_words", "opening a layer in the playground")

@@ -28,7 +28,7 @@ def load(program: FaultyProgram) -> None:
 
 def lens(name: str, target: str) -> Case:
     def look(program: FaultyProgram) -> None:
-        person = program.person()
+        person = program.share(FaultyProgram.person)
         program.plant(target)
         person.playground.lenses.open_lens(name)
         person.wait_for(lambda: not person.playground.lane.busy)
@@ -38,11 +38,11 @@ def lens(name: str, target: str) -> Case:
 
 LENS = "computing for a lens"
 WITHIN = "attnlab.ui.playground.lenses"
-case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "attnlab.compute.cost.measure"))
-case("playground/lenses/contributions_lens.py ContributionsLens._ask", LENS)(
+case("playground/lenses/cost_lens.py CostLens._ask_next", LENS, "lenses")(lens("cost", "attnlab.compute.cost.measure"))
+case("playground/lenses/contributions_lens.py ContributionsLens._ask", LENS, "lenses")(
     lens("contributions", f"{WITHIN}.contributions_lens.find_contributions")
 )
-case("playground/lenses/sensitivity_lens.py SensitivityLens._ask", LENS)(
+case("playground/lenses/sensitivity_lens.py SensitivityLens._ask", LENS, "lenses")(
     lens("sensitivity", f"{WITHIN}.sensitivity_lens.find_sensitivity")
 )
 
@@ -85,13 +85,13 @@ def look_back(way: str) -> Case:
 
 case("playground/lenses/backward_lens.py BackwardLens.step_down", LENS)(look_back("find_steps_down"))
 case("playground/lenses/backward_lens.py BackwardLens._ask_trial", LENS)(look_back("find_trial"))
-case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
+case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS, "lenses")(
     lens("positions/order", f"{WITHIN}.positions_order.measure_order_blindness")
 )
-case("playground/lenses/precision_lens.py PrecisionLens.show_trace", LENS)(
+case("playground/lenses/precision_lens.py PrecisionLens.show_trace", LENS, "lenses")(
     lens("precision", f"{WITHIN}.precision_lens.compare_formats")
 )
-case("playground/lenses/saturation_lens.py SaturationLens.show_trace", LENS)(
+case("playground/lenses/saturation_lens.py SaturationLens.show_trace", LENS, "lenses")(
     lens("saturation", f"{WITHIN}.saturation_lens.measure_trace")
 )
 case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS)(

@@ -11,14 +11,18 @@ from tests.ui.failing_jobs import Case, FaultyProgram, case
 from tests.ui.train.pupil import Pupil, tiny, trained
 
 
+def trained_pupil(program: FaultyProgram) -> tuple[Pupil, Path]:
+    """Return a pupil with a trained run at rest, and its folder."""
+    pupil = program.pupil()
+    folder = trained(pupil, 0)
+    worker, keeper = pupil.trainer.session.inspection.worker, pupil.tools.keeper
+    pupil.wait_for(lambda: not keeper.busy and not any(map(worker.has_job, ("look", "course", "marks"))))
+    return pupil, folder
+
+
 def inspection(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
     def look(program: FaultyProgram) -> None:
-        pupil = program.pupil()
-        pupil.begin(tiny(steps=30))
-        pupil.train_to_the_end()
-        pupil.wait_for(
-            lambda: not any(map(pupil.trainer.session.inspection.worker.has_job, ("look", "course", "marks")))
-        )
+        pupil, _ = program.share(trained_pupil)
         program.plant(target)
         act(pupil)
 
@@ -33,11 +37,6 @@ def fill_course(pupil: Pupil) -> None:
 EYES = "attnlab.ui.train.inspector"
 LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     "look": ("computing the maps", "attnlab.training.look.Viewer.look", lambda p: p.trainer.session.look_at(10)),
-    "check": (
-        "checking the settings",
-        "attnlab.training.tasks.check",
-        lambda p: p.trainer.session.set_spec(tiny(steps=31)),
-    ),
     "request_examples": (
         "computing the examples",
         "attnlab.training.look.Viewer.write_examples",
@@ -59,9 +58,14 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
         "attnlab.training.marks.find_loss_drops",
         lambda p: p.trainer.session.inspection.suggest(),
     ),
+    "check": (
+        "checking the settings",
+        "attnlab.training.tasks.check",
+        lambda p: p.trainer.session.set_spec(tiny(steps=31)),
+    ),
 }
 for _name, (_doing, _target, _act) in LOOKS.items():
-    case(f"train/inspection.py Inspection.{_name}", _doing)(inspection(_doing, _target, _act))
+    case(f"train/inspection.py Inspection.{_name}", _doing, "looks")(inspection(_doing, _target, _act))
 
 
 @case("train/run_comparison.py RunComparison.compare_kind", "making an untrained model")
@@ -112,13 +116,10 @@ def send_layer(program: FaultyProgram) -> None:
 
 def keeping(target: str, act: Callable[[Pupil, Path], object]) -> Case:
     def keep_run(program: FaultyProgram) -> None:
-        pupil = program.pupil()
-        folder = trained(pupil, 0)
-        keeper = pupil.tools.keeper
-        pupil.wait_for(lambda: not keeper.busy)
+        pupil, folder = program.share(trained_pupil)
         program.plant(target)
         act(pupil, folder)
-        pupil.wait_for(lambda: bool(fault_log._untaken) and not keeper.busy)
+        pupil.wait_for(lambda: bool(fault_log._untaken) and not pupil.tools.keeper.busy)
 
     return keep_run
 
@@ -157,7 +158,7 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
     ),
 }
 for _name, (_doing, _target, _keep) in KEEPING.items():
-    case(f"train/run_files.py RunFiles.{_name}", _doing)(keeping(_target, _keep))
+    case(f"train/run_files.py RunFiles.{_name}", _doing, "files of runs")(keeping(_target, _keep))
 
 
 @case("train/run_queue.py RunQueue._measure", "measuring the patterns of a run")

@@ -24,7 +24,7 @@ from tests.ui import (  # noqa: F401  # their cases
     failing_jobs_of_view,
 )
 from tests.ui.conftest import Person
-from tests.ui.failing_jobs import CASES, Case, FaultyProgram, case
+from tests.ui.failing_jobs import CASES, GROUPS, Case, FaultyProgram, case
 from tests.ui.forms import type_into
 
 UI = Path(attnlab.__file__).parent / "ui"
@@ -287,30 +287,44 @@ def test_every_place_that_starts_a_job_has_a_case() -> None:
     assert set(places()) >= PASSED_ON
 
 
-def slow(place: str) -> bool:
-    """Return whether a case is slow: it trains a model first, and is not one of the two that ``make test`` keeps."""
-    return place.startswith("train/") and place.split()[-1] not in ("Looking.look", "RunFiles._save")
+def slow(group: str) -> bool:
+    """Return whether a group is slow: it trains a model first, and is not the one that ``make test`` keeps."""
+    return group == "files of runs" or group.startswith("train/")
 
 
-@pytest.mark.parametrize("place", [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in CASES])
+@pytest.mark.parametrize("group", [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in GROUPS])
 def test_an_unexpected_error_is_shown_in_the_window(
-    place: str,
+    group: str,
     sit_down: Callable[..., Person],
     open_window: Callable[..., MainWindow],
     qtbot: QtBot,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    subtests: pytest.Subtests,
 ) -> None:
-    doing, act = CASES[place]
     program = FaultyProgram(sit_down, open_window, qtbot, tmp_path)
+    for place in GROUPS[group]:
+        with subtests.test(place):
+            check_fault(program, place, capsys)
+            program.dismiss()
+
+
+def check_fault(program: FaultyProgram, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Let the job of a place fail, and read what the user is told and the logs have."""
+    (doing, act), known = CASES[place], logged()
+    sentence = f"Something went wrong inside attnlab while {doing}: PlantedError: planted."
     try:
         act(program)
-        sentence = f"Something went wrong inside attnlab while {doing}: PlantedError: planted."
-        qtbot.waitUntil(lambda: sentence in program.told())
+        program.qtbot.waitUntil(lambda: sentence in program.told())
     finally:
         program.mend()
     faults = fault_log.take()
     assert doing in {fault.doing for fault in faults}
     assert {fault.reason for fault in faults} == {"PlantedError: planted"}
-    assert "PlantedError" in fault_log.log_path().read_text(encoding="utf-8")
+    assert "PlantedError" in logged().removeprefix(known)
     assert "PlantedError" in capsys.readouterr().err
+
+
+def logged() -> str:
+    path = fault_log.log_path()
+    return path.read_text(encoding="utf-8") if path.exists() else ""
