@@ -17,6 +17,7 @@ from attnlab.compute.engine import devices
 from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
+from attnlab.ui.base.line_pen import find_pen
 from attnlab.ui.base.themed import dress
 from attnlab.ui.playground.lenses import cost_lens
 from attnlab.ui.playground.lenses.cost_lens import CostLens, TimeBars, size_text
@@ -219,3 +220,19 @@ def test_times_have_three_digits(qtbot: QtBot, milliseconds: float, text: str) -
     qtbot.addWidget(bars)
     bars.show_times({"double loop": milliseconds})
     assert bars.row_text(0) == text
+
+
+@pytest.mark.parametrize("milliseconds", [0.0629, 4321.0])
+def test_no_bar_lies_under_its_time(qtbot: QtBot, milliseconds: float) -> None:
+    bars = TimeBars()
+    qtbot.addWidget(bars)
+    bars.resize(420, 60)
+    bars.show_times({"double loop": milliseconds, "matrix product": milliseconds / 4})
+    bars.show()
+    image, row = bars.viewport().grab().toImage(), bars.row_rect(0)
+    assert bars.row_text(0).endswith(" ms")
+    middle = row.center().y()
+    fill = image.pixelColor(row.right() // 2, middle)
+    end = max(x for x in range(row.width()) if image.pixelColor(x, middle) == fill)
+    text = find_pen(bars.type_role).measure(bars.row_text(0))
+    assert end < row.right() - text - 4

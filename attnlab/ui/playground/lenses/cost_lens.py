@@ -1,5 +1,6 @@
 """The cost lens: measured milliseconds and bytes on each device, as functions of T, and against plain loops."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from attnlab.compute import cost
 from attnlab.compute.cost import Cost, Loops
 from attnlab.compute.engine import devices
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.line_pen import find_pen
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
@@ -44,6 +46,11 @@ class TimeBars(BarList):
 
     def row_text(self, index: int) -> str:
         return _ms(self._values[index])
+
+    def measure_values(self) -> int:
+        pen = find_pen(self.strong_role)
+        texts = [self.row_text(index) for index in range(len(self._values))]
+        return max([super().measure_values(), *(math.ceil(pen.measure(text)) for text in texts)])
 
 
 @guarded

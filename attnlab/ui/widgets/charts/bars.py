@@ -132,6 +132,11 @@ class BarList(DrawnList):
             some.add(self._current)
         return math.ceil(max((pen.measure(self.note_text(row)) for row in some), default=0))
 
+    def measure_values(self) -> int:
+        """Return the width of the texts at the right; it is that of usual numbers, so that no bar jumps."""
+        pen = find_pen(self.strong_role)
+        return math.ceil(max(pen.measure("−0.0000"), pen.measure("masked")))
+
     def _row_height(self) -> int:
         return px(22)
 
@@ -176,8 +181,7 @@ class BarList(DrawnList):
     def _columns(self) -> tuple[int, int, int]:
         """Return the widths of the labels, of the values and of the gap."""
         gap, width = px(8), self.viewport().width()
-        pen = find_pen(self.strong_role)
-        values = math.ceil(max(pen.measure("−0.0000"), pen.measure("masked")))
+        pen, values = find_pen(self.strong_role), self.measure_values()
         widest = math.ceil(max((pen.measure(visible(label[:40])) for label in self._labels[:64]), default=0)) + 2
         return min(widest, max(px(48), round(width * 0.3))), values, gap
 
