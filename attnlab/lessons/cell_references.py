@@ -22,6 +22,7 @@ QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
 _NAMED = re.compile(r"(\w+)\s*(?:\[(.*)\])?", re.DOTALL)
 _INDEX = re.compile(rf"(?::|[0-9]{{1,6}}|{QUOTED.pattern})")
 _CLOSING = {'"': '"', "“": "”", "'": "'"}
+_OPENING, _MARKS = re.compile("[" + "".join(_CLOSING) + "]"), re.compile(r"[\[\],]")
 
 
 def unquote(text: str) -> str | None:
@@ -38,12 +39,12 @@ def split_indices(text: str) -> tuple[str, str | None] | None:
 
 def split_at_commas(text: str, *, outside_brackets: bool = False) -> list[str]:
     """Split a text at its commas, except those in quoted tokens and, with ``outside_brackets``, in brackets."""
-    bare, bracket, ends = _mask_quoted(text), "", [len(text)]
-    for at in range(len(bare) - 1, -1, -1):
-        if bare[at] in "[]":
-            bracket = bare[at]
-        elif bare[at] == "," and not (outside_brackets and bracket == "]"):
-            ends.append(at)
+    bracket, ends = "", [len(text)]
+    for mark in reversed([*_MARKS.finditer(_mask_quoted(text))]):
+        if mark[0] != ",":
+            bracket = mark[0]
+        elif not (outside_brackets and bracket == "]"):
+            ends.append(mark.start())
     ends.reverse()
     return [text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
 
@@ -52,9 +53,9 @@ def _mask_quoted(text: str) -> str:
     """Return a text of the same length with its quoted tokens replaced by _; an unclosed quote stays."""
     parts: list[str] = []
     at, unclosed = 0, set[str]()
-    for start, character in enumerate(text):
-        closing = _CLOSING.get(character)
-        if start < at or closing is None or closing in unclosed:
+    for opening in _OPENING.finditer(text):
+        start, closing = opening.start(), _CLOSING[opening[0]]
+        if start < at or closing in unclosed:
             continue
         end = text.find(closing, start + 1) + 1
         if not end:
