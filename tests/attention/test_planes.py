@@ -116,3 +116,20 @@ def test_vectors_of_zero_do_not_count() -> None:
     assert measure_shown(np.zeros((3, 4)), make_column_plane(4)) == 1
     assert measure_shown(np.array([[0, 0, 0], [3, 0, 4.0]]), make_column_plane(3)) == pytest.approx(0.6)
     check_orthonormal(make_query_plane(np.zeros(3), np.eye(3)))
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 40), (40, 200), (130, 130), (2, 150), (150, 2)])
+def test_the_strongest_directions_of_many_vectors_are_the_singular_ones(n: int, d: int) -> None:
+    vectors = np.random.default_rng(n).normal(size=(n, d)) * np.linspace(3, 1, d)
+    expected = np.linalg.svd(vectors, full_matrices=False)[2][:2]
+    axes = make_principal_plane(vectors).axes
+    np.testing.assert_allclose(np.abs(expected @ axes), np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(2), atol=1e-12)
+    assert all(axes[np.abs(axes[:, place]).argmax(), place] > 0 for place in (0, 1))
+
+
+def test_many_vectors_of_one_direction_have_a_second_one_at_a_right_angle() -> None:
+    for vectors in (np.outer(np.ones(20), np.arange(200.0)), np.outer(np.arange(200.0), np.ones(20))):
+        axes = make_principal_plane(vectors).axes
+        np.testing.assert_allclose(axes.T @ axes, np.eye(2), atol=1e-9)
+        assert measure_shown(vectors, make_principal_plane(vectors)) == pytest.approx(1)

@@ -14,6 +14,10 @@ from attnlab.figures.text import Face, Pen
 
 FAINT = 0.55
 """The opacity of arrows that are not held."""
+MANY = 128
+"""Of more arrows than this, those that are not held are dots."""
+TIPS = "dots are tips of arrows", "dots: tips"
+"""What says so, the longer words first."""
 
 
 FindFace = Callable[[str], Face | QFont]
@@ -159,10 +163,31 @@ class ArrowPainter:
 
     def paint_arrows(self, ringed: int | None) -> None:
         """Paint the arrows, held ones last and strong, with a ring to hold; ``ringed`` has the keyboard."""
+        many = len(self._data.arrows) > MANY
+        if many:
+            self._paint_tips()
         for strong in (False, True):
             for index, arrow in enumerate(self._data.arrows):
-                if arrow.held == strong:
+                if arrow.held == strong and (strong or not many or index == ringed):
                     self._paint_arrow(arrow, index == ringed)
+
+    def _paint_tips(self) -> None:
+        """Paint the arrows that are not held as dots at their tips: drawn whole, so many would hide each other."""
+        painter, z, p, room = self._painter, self._zoom, self._palette, self._sight.room
+        painter.setPen(Qt.PenStyle.NoPen)
+        for arrow in self._data.arrows:
+            if not arrow.held:
+                colour = QColor(p.muted if arrow.hidden else p.role(arrow.role))
+                colour.setAlphaF(FAINT)
+                painter.setBrush(colour)
+                radius = max(arrow.size - 1.5, 1.5) * z if arrow.size else 2.2 * z
+                painter.drawEllipse(self._sight.place(arrow.tip), radius, radius)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QColor(p.muted))
+        pen = Pen(painter, self._find_face("caption"))
+        free = room.width() - pen.width(pen.elide(self._data.names[0], room.width()) + " →") - 12 * z
+        told = next((words for words in TIPS if pen.width(words) <= free), "")
+        pen.draw(room.right(), room.bottom() + 26 * z, told, 1.0)
 
     def _paint_arrow(self, arrow: Arrow, ringed: bool) -> None:
         painter, z, p = self._painter, self._zoom, self._palette
