@@ -8,6 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 import attnlab
+from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.stages.explain import Cell
 from attnlab.base.errors import ExperimentError
 from attnlab.compute.engine import compute
@@ -149,3 +150,15 @@ def test_the_context_appears_with_the_answer(qapp: QApplication) -> None:
 
     assert count(covered) == 0
     assert count(revealed) > 50
+
+
+@pytest.mark.parametrize("stage", ["inputs", "queries", "weights"])
+def test_a_slide_of_512_words_is_drawn_whole(stage: str, qapp: QApplication) -> None:
+    e = resize_tokens(attnlab.preset("journey"), 512)
+    plane = make_arrows(attnlab.compute(e), stage, Cell("weights", 300, 299, 0), 0)
+    assert len(plane.arrows.arrows) == (1024 if stage == "queries" else 512)
+    image = QImage(QSize(1366, 768), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    missing = draw_plane(painter, Box(400, 100, 900, 600), plane, 24, LIGHT, answered=True)
+    painter.end()
+    assert missing == ()
