@@ -14,9 +14,11 @@ from attnlab.ui.base.theme import px
 
 GAP, PAD, HEAD = 14, 8, 28
 """Pixels at 100 % between cards, inside them, and of the line with their titles."""
-MOST_PER_LINE, WIDE, NARROW = 4, 380, 180
+MOST_PER_LINE, WIDE, NARROW = 4, 380, 136
 """The most cards in a line; more only where each has the second width, in pixels at 100 %, or the third if all maps can
-be seen at once in no other way."""
+be seen at once in no other way, or are much larger that way."""
+MUCH = 1.25
+"""How many times as large cells are worth more cards in a line."""
 LARGEST_CELL, SMALL_CELL = 48, 5
 """The largest cell, and the smallest one beside another card, in pixels at 100 %."""
 LEAST = 112
@@ -70,11 +72,23 @@ def _place_cards(shapes: tuple[Shape, ...], width: int, height: int, _unit: int)
     least = max(map(_measure_least, shapes))
     fit = max(1, min(max(MOST_PER_LINE, width // px(WIDE)), len(pairs), (width + px(GAP)) // (least + px(GAP))))
     most = min(len(pairs), (width + px(GAP)) // (max(least, px(NARROW)) + px(GAP)))
-    for counts in (range(fit, 0, -1), range(most, fit, -1)):  # the first of those with equal cells
-        found = [fitted for across in counts if (fitted := _fit_height(shapes, pairs, width, across, height))]
-        if found:
-            return max(found, key=lambda each: min(card.grid.cell_width for card in each[0]))
-    return _place_lines(shapes, _break_lines(shapes, pairs, fit), width, px(LARGEST_CELL))
+    usual, wide = (
+        _find_largest(shapes, pairs, width, counts, height) for counts in (range(fit, 0, -1), range(most, fit, -1))
+    )
+    best = wide if wide and (not usual or _cell_of(wide) > MUCH * _cell_of(usual)) else usual
+    return best or _place_lines(shapes, _break_lines(shapes, pairs, fit), width, px(LARGEST_CELL))
+
+
+def _find_largest(
+    shapes: tuple[Shape, ...], pairs: list[Pair], width: int, counts: range, height: int
+) -> tuple[tuple[Card, ...], int] | None:
+    """Return the cards whose smallest cell is largest, in the first of these counts per line, or None if none fits."""
+    found = [fitted for across in counts if (fitted := _fit_height(shapes, pairs, width, across, height))]
+    return max(found, key=_cell_of, default=None)
+
+
+def _cell_of(placed: tuple[tuple[Card, ...], int]) -> float:
+    return min(card.grid.cell_width for card in placed[0])
 
 
 def _fit_height(

@@ -77,6 +77,16 @@ def test_five_maps_share_a_line_where_two_lines_are_too_high() -> None:
     assert len({card.rect.top() for card in cards}) == 2
 
 
+def test_many_small_maps_share_lines_where_that_makes_them_much_larger() -> None:
+    shapes = [Shape(4, 6, 6, 16, 14, LABEL)] * 6
+    cards, high = place_cards(shapes, 1220, 560)
+    assert high <= 560
+    assert len({card.rect.top() for card in cards}) == 3  # two layers of four heads in each
+    assert cards[0].grid.cell_width >= 16
+    cards, high = place_cards(shapes, 1220, 1000)  # there a layer in a line is hardly smaller
+    assert len({card.rect.top() for card in cards}) == 6
+
+
 def test_maps_that_are_no_larger_in_two_lines_share_one() -> None:
     cards, high = place_cards([Shape(4, 8, 8, 60, 30, LABEL)], 660, 297)
     assert len({card.rect.top() for card in cards}) == 1
