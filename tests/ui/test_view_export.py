@@ -205,20 +205,24 @@ def test_too_many_numbers_are_refused(look: Look, qtbot: QtBot, monkeypatch: pyt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a.npz", "a.safetensors", "a"])
 @pytest.mark.parametrize("x", [X, X[0].astype(np.float32), X[0, 0]], ids=lambda x: str(x.shape))
 def test_ctrl_s_saves_a_file_that_view_opens_again(
-    x: np.ndarray, name: str, look: Look, qtbot: QtBot, tmp_path: Path
+    x: np.ndarray, look: Look, qtbot: QtBot, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     window = look(x, WORDS)
-    press(window, Key.Key_S)
-    save_as(tmp_path / name)
-    path = tmp_path / (name if "." in name else f"{name}.npz")
-    assert wait_for_word(window, "Saved ", qtbot) == f"Saved {path}; attnlab.view opens it again"
-    again = within_a_loop(lambda: attnlab.view(str(path)))
-    np.testing.assert_array_equal(again.maps.values, window.maps.values)
-    assert again.maps.values.dtype == window.maps.values.dtype
-    assert (again.maps.shape, again.maps.query_tokens) == (x.shape, WORDS)
+    for name in ("a.npz", "a.safetensors", "b"):
+        path = tmp_path / (name if "." in name else f"{name}.npz")
+        with subtests.test(name):
+            window.activateWindow()
+            qtbot.waitUntil(window.isActiveWindow)
+            press(window, Key.Key_S)
+            save_as(tmp_path / name)
+            wait_for_word(window, f"Saved {path}; attnlab.view opens it again", qtbot)
+            again = within_a_loop(lambda path=path: attnlab.view(str(path)))
+            np.testing.assert_array_equal(again.maps.values, window.maps.values)
+            assert again.maps.values.dtype == window.maps.values.dtype
+            assert (again.maps.shape, again.maps.query_tokens) == (x.shape, WORDS)
+            again.close()
 
 
 def test_a_file_that_cannot_be_written_is_told(look: Look, qtbot: QtBot, tmp_path: Path) -> None:
