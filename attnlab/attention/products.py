@@ -7,12 +7,15 @@ and may use all threads.
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
+T = TypeVar("T")
 
-def in_one_thread(function: Callable[..., Tensor], *arguments: Tensor | None) -> Tensor:
+
+def in_one_thread(function: Callable[..., T], *arguments: Tensor | None) -> T:
     """Return ``function(*arguments)``, computed in the calling thread alone; then restore the number of threads."""
     threads = torch.get_num_threads()
     if threads == 1:

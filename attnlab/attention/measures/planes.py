@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+
+from attnlab.attention.products import in_one_thread
 
 Floats = NDArray[np.floating[Any]]
 MANY, LEAST_SHARE = 128, 1e-12
@@ -59,11 +62,12 @@ def _find_strongest(vectors: Floats) -> Floats:
     """Return the first two right singular vectors of vectors [n, d], [2, d], or the only one, [1, d].
 
     Of large matrices they are the eigenvectors of the smaller of the two products with the transpose, because all
-    singular vectors of 512 tokens take seconds.
+    singular vectors of 512 tokens take seconds. So do numpy's eigenvectors at times; torch's, in one thread, do not.
     """
     n, d = vectors.shape
     if max(n, d) > MANY and min(n, d) > 1:
-        values, found = np.linalg.eigh(vectors.T @ vectors if d <= n else vectors @ vectors.T)
+        product = torch.from_numpy(vectors.T @ vectors if d <= n else vectors @ vectors.T)
+        values, found = (each.numpy() for each in in_one_thread(torch.linalg.eigh, product))
         first, second = (found[:, place] for place in (-1, -2))
         rows = np.stack((first, second))
         if d <= n:
