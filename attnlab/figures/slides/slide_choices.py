@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import Choice
@@ -145,12 +145,9 @@ def _draw_votes(
 ) -> None:
     """Draw the share of all votes as a bar, and their number at its right."""
     unit = sheet.unit
-    font = make_face(size, bold=True)
     line = QRectF(place.x() + PAD * unit, place.bottom() - (PAD + BAR_LINE) * unit, 0.0, BAR_LINE * unit)
     line.setRight(place.right() - PAD * unit)
-    painter.setFont(font)
-    painter.setPen(QColor(palette.ink))
-    painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(votes))
+    font = _write_votes(painter, line, votes, size, palette)
     lane = QRectF(line.x(), line.center().y() - BAR * unit / 2, line.width(), BAR * unit)
     lane.setRight(line.right() - max(QFontMetricsF(font).horizontalAdvance("000"), VOTES * unit) - unit)
     _draw_lane(painter, lane, share, colour, palette)
@@ -169,12 +166,18 @@ def _draw_low_votes(
     """Draw the number of votes at the right of the text, and their share as a bar below it."""
     unit = sheet.unit
     inside = place.adjusted(LOW_PAD * unit, LOW_PAD * unit, -LOW_PAD * unit, 0.0)
-    painter.setFont(make_face(size, bold=True))
-    painter.setPen(QColor(palette.ink))
-    line = QRectF(inside.topLeft(), QSizeF(inside.width(), BADGE * unit))
-    painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(votes))
+    _write_votes(painter, QRectF(inside.topLeft(), QSizeF(inside.width(), BADGE * unit)), votes, size, palette)
     lane = QRectF(inside.x(), place.bottom() - (0.6 + LOW_BAR) * unit, inside.width(), LOW_BAR * unit)
     _draw_lane(painter, lane, share, colour, palette)
+
+
+def _write_votes(painter: QPainter, line: QRectF, votes: int, size: float, palette: Palette) -> QFont:
+    """Write the number of votes at the right of a line; return its font."""
+    font = make_face(size, bold=True)
+    painter.setFont(font)
+    painter.setPen(QColor(palette.ink))
+    painter.drawText(line, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(votes))
+    return font
 
 
 def _draw_lane(painter: QPainter, lane: QRectF, share: float, colour: str, palette: Palette) -> None:
