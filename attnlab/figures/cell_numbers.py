@@ -12,7 +12,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
 from attnlab.figures.raster import MAP_OF, find_indices
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, find_key, measure_text
 
 MIN_NUMBER = 6.0
 """Cells narrower than this, in pixels, have no numbers: one digit would not fit."""
@@ -33,21 +33,14 @@ def draw_numbers(
     further, large ones have fewer than two where two do not fit.
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
-    fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
-    if not fonts or not data.has_numbers or grid.cell_width < MIN_NUMBER:
-        return False  # first of all, as looking through large maps takes long
-    shown = np.ones(data.values.shape, dtype=bool)
-    if data.masked is not None:
-        shown &= ~data.masked
-    if data.least_number:
-        shown &= np.abs(data.values) >= data.least_number
-    factor = 10.0 ** -(data.exponent or 0)
-    written = data.values[shown] if data.under is None else np.where(shown, data.values, data.under)
-    most = 2 if data.exponent else 4 if decimals is None else decimals
-    chosen = _choose_format(painter, grid, written * factor, fonts, (most, 2), rounded)
+    if not _has_room(grid, data, fonts):
+        return False
+    shown, factor = _find_shown(data), _factor(data)
+    chosen = _choose_format(grid, data, shown, fonts, decimals, rounded)
     if chosen is None:
         return False
-    pen, write = chosen
+    font, write = chosen
+    pen = Pen(painter, font)
     form = write if data.exponent is None else lambda value: write(factor * value) if value else "0"
     empty = data.empty
     for index in range(grid.count):
@@ -77,6 +70,14 @@ def draw_numbers(
     return True
 
 
+def count_decimals(grid: Grid, data: MapData, *fonts: QFont) -> int | None:
+    """Return how many decimals :func:`draw_numbers` chooses: four or two; None if it writes less or nothing."""
+    if not _has_room(grid, data, fonts):
+        return None
+    chosen = _choose_format(grid, data, _find_shown(data), fonts, None, True)
+    return next((n for n in (4, 2) if chosen is not None and chosen[1] is _fix_decimals(n)), None)
+
+
 def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
     """Return on which cells of a map dark text reads better than light text."""
     scale = data.scale.of(index, index + 1)
@@ -88,33 +89,57 @@ def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_
     return bright
 
 
+def _has_room(grid: Grid, data: MapData, fonts: Sequence[QFont]) -> bool:
+    """Return whether a cell has room for a digit; asked first, as looking through the numbers of a map takes long."""
+    high = any(font.pixelSize() + 2 <= grid.cell_height for font in fonts)
+    return data.has_numbers and high and grid.cell_width >= MIN_NUMBER
+
+
+def _find_shown(data: MapData) -> NDArray[np.bool_]:
+    """Return which cells have a number of their own."""
+    shown = np.ones(data.values.shape, dtype=bool)
+    if data.masked is not None:
+        shown &= ~data.masked
+    if data.least_number:
+        shown &= np.abs(data.values) >= data.least_number
+    return shown
+
+
+def _factor(data: MapData) -> float:
+    """Return what numbers are multiplied by before they are written."""
+    return float(10.0 ** -(data.exponent or 0))
+
+
 def _choose_format(
-    painter: QPainter,
     grid: Grid,
-    values: NDArray[np.floating],
+    data: MapData,
+    shown: NDArray[np.bool_],
     fonts: Sequence[QFont],
-    decimals: tuple[int, int],
+    decimals: int | None,
     rounded: bool,
-) -> tuple[Pen, Callable[[float], str]] | None:
+) -> tuple[QFont, Callable[[float], str]] | None:
     """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
 
     Shorter formats lose too much of small numbers, so one decimal is only for numbers from 1 on, none for numbers from
     10 on, and powers of ten for numbers from 1000 on.
     """
+    fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
+    most = 2 if data.exponent else 4 if decimals is None else decimals
+    values = (data.values[shown] if data.under is None else np.where(shown, data.values, data.under)) * _factor(data)
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)
-    forms = ((_fix_decimals(decimals[0]), 6.0 if decimals[0] == 4 else 1.25), (_fix_decimals(decimals[1]), 1.25))
+    forms = ((_fix_decimals(most), 6.0 if most == 4 else 1.25), (_fix_decimals(2), 1.25))
     tried = [(font, form, room) for font in fonts for form, room in forms]
     largest = max(-ends[0], ends[1])
     shorter = (_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)
     for form, least in shorter if rounded else shorter[:1]:
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
-        pen = Pen(painter, font)
         texts = [re.sub("[0-9]", "4", form(value)) for value in ends] + odd  # 4 is as wide as any digit
-        if max(map(pen.width, texts)) <= grid.cell_width - room:
-            return pen, form
+        key = find_key(font)
+        if max(measure_text(text, key) for text in texts) <= grid.cell_width - room:
+            return font, form
     return None
 
 

@@ -136,6 +136,7 @@ class MatricesRow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(SideBySide(self.scores, self.output))
+        self.maps = [figure for card in (self.scores, self.output) for figure in (card.map, card.part)]
 
     def show_found(self, found: Found) -> None:
         """Show the matrices of the head."""

@@ -14,6 +14,7 @@ from attnlab.ui.playground.lenses.contributions_cards import BlocksCard, Matrice
 from attnlab.ui.playground.lenses.contributions_found import Found, Pair, describe_sum, find_contributions
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.playground.lenses.positions_map import number_alike
 from attnlab.ui.playground.lenses.positions_parts import Fields, sentence_label
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ContributionsLens(Lens):
         self.sentence.setAccessibleName("The sum of the contributions")
         self.score, self.blocks, self.output = ScoreCard(), BlocksCard(), OutputCard()
         self.matrices = MatricesRow()
+        number_alike((self.score.map, self.blocks.map, self.output.map, *self.matrices.maps))
         column = scrolling_column(self)
         for widget in (self.fields, self.sentence, self.score, self.matrices, self.blocks, self.output):
             column.addWidget(widget)

@@ -12,7 +12,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.goal_found import Found, Way, list_moved, write_move
 from attnlab.ui.playground.lenses.goal_map import GoalMap
-from attnlab.ui.playground.lenses.positions_map import MapRow
+from attnlab.ui.playground.lenses.positions_map import MapRow, number_alike
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
@@ -42,6 +42,7 @@ class WeightsCards(QWidget):
             card.column.addSpacing(px(8))
             card.column.addWidget(figure, 1)
             cards.append(card)
+        number_alike((self.now, self.before))
         self._before_card = cards[1]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -95,6 +96,7 @@ class ChangesCard(Card):
             changes = found.reached.changes[name]
             columns = [str(column) for column in range(changes.shape[1])]
             figure.show_derivatives(changes[None], row_labels(found.given, name), columns)
+        number_alike(self.maps.values())
         self._row = MapRow(tuple(self.maps.values()))
         self.column.addWidget(self._row)
 

@@ -1,14 +1,15 @@
 """One map of the positions explorer: its title, labels or indices, numbers if they fit, and a colour bar."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from weakref import WeakSet
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
+from attnlab.figures.cell_numbers import count_decimals, draw_numbers, write_cell_text
 from attnlab.figures.colour_bar import draw_colour_bar
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_data import MapData, Outline
@@ -45,6 +46,7 @@ class MapFigure(MapWidget):
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title, self._names, self._spoken = title, names, title
+        self._alike: WeakSet[MapFigure] = WeakSet()
         self.setAccessibleName(title)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
@@ -57,6 +59,20 @@ class MapFigure(MapWidget):
     def zoom(self) -> float:
         """The size of the type and the cells; 1 is that of other text at 100 %."""
         return scale()
+
+    def number_like(self, alike: "WeakSet[MapFigure]") -> None:
+        """Write numbers with as few decimals as the shown map among ``alike`` with the least room."""
+        self._alike = alike
+        self.update()
+
+    def count_decimals(self) -> int | None:
+        """Return how many decimals have room here; None without numbers of at least two decimals."""
+        if self._data is None or self._grid is None or not self.isVisibleTo(self.window()):
+            return None
+        return count_decimals(self._grid, self._data, *self._number_faces())
+
+    def _number_faces(self) -> tuple[QFont, ...]:
+        return tuple(face(role, self.zoom) for role in ("number", "cell", "tiny"))
 
     def say_state(self, state: str) -> None:
         """Tell a screen reader which state the map shows, where several maps have one title."""
@@ -111,6 +127,8 @@ class MapFigure(MapWidget):
             area = QRectF(self.rect()).adjusted(0, top, 0, -BAR * z)
             self._grid = self._fit(self._data, area) if self.tokens else self._count_fit(self._data, area)
         self.update()
+        for each in self._alike:
+            each.update()
 
     def _fit(self, data: MapData, area: QRectF) -> Grid:
         rect, z = (area.x(), area.y(), area.width(), area.height()), self.zoom
@@ -161,8 +179,8 @@ class MapFigure(MapWidget):
         painter.end()
 
     def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:
-        fonts = (face(role, self.zoom) for role in ("number", "cell", "tiny"))
-        draw_numbers(painter, grid, data, self._palette, *fonts)
+        counts = [count for each in self._alike if (count := each.count_decimals()) is not None]
+        draw_numbers(painter, grid, data, self._palette, *self._number_faces(), decimals=min(counts, default=None))
 
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
         """Paint what the colours mean, below the map."""
@@ -204,6 +222,15 @@ class MapRow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         fitting = (event.size().width() + self._grid.spacing()) // (px(LEAST_WIDTH) + self._grid.spacing())
         self._place(next(abreast for abreast in (4, 2, 1) if abreast <= max(fitting, 1)))
+
+
+def number_alike(maps: Iterable[MapFigure]) -> None:
+    """Give the numbers of maps that are read together the same number of decimals: what fits the one with the least
+    room.
+    """
+    alike = WeakSet(maps)
+    for each in alike:
+        each.number_like(alike)
 
 
 def _step(least: float) -> int:

@@ -22,7 +22,7 @@ from attnlab.figures.scales import Scale, find_scale
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
+from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow, number_alike
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
@@ -92,6 +92,7 @@ class OrderPage(FollowsTheme, Page):
         self._column.addLayout(self._make_head())
         self.sentences = [sentence_label(role="strong") for _ in range(2)]
         self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
+        number_alike(figure for row in self.rows for figure in row)
         self._cards = [Card(), Card()]
         for card, label, maps in zip(self._cards, self.sentences, self.rows, strict=True):
             card.column.addWidget(label)

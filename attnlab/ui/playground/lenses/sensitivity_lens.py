@@ -20,7 +20,7 @@ from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.arrows_content import Held, find_held
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
-from attnlab.ui.playground.lenses.positions_map import MapRow
+from attnlab.ui.playground.lenses.positions_map import MapRow, number_alike
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 from attnlab.ui.playground.lenses.sensitivity_found import (
     STEP,
@@ -234,6 +234,7 @@ class SensitivityLens(Lens):
         for row in self._rows[:-1]:
             self._tables_card.column.addWidget(row)
         self._tables_card.column.addWidget(self._rows[-1], 1)
+        number_alike((self.effects, self.heads, *self.tables.values()))
 
     def _on_number_pointed(self, name: str, cell: object) -> None:
         self.pointed = self._find_number(name, cell) if isinstance(cell, tuple) else None
