@@ -70,12 +70,13 @@ def draw_numbers(
     return True
 
 
-def count_decimals(grid: Grid, data: MapData, *fonts: QFont) -> int | None:
-    """Return how many decimals :func:`draw_numbers` chooses: four or two; None if it writes less or nothing."""
+def count_decimals(grid: Grid, data: MapData, *fonts: QFont, most: int = 4) -> int | None:
+    """Return for how many decimals :func:`draw_numbers` has room, ``most`` or two; None if for fewer."""
     if not _has_room(grid, data, fonts):
         return None
-    chosen = _choose_format(grid, data, _find_shown(data), fonts, None, True)
-    return next((n for n in (4, 2) if chosen is not None and chosen[1] is _fix_decimals(n)), None)
+    chosen = _choose_format(grid, data, _find_shown(data), fonts, most, True)
+    decimals = {_fix_decimals(most): most, _fix_decimals(2): 2, _write_bare: 2}
+    return decimals.get(chosen[1]) if chosen is not None else None
 
 
 def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:

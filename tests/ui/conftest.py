@@ -1,6 +1,7 @@
 """The person at the program: finds things by name, clicks, types, drags, and reads."""
 
 import gc
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, Q
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
+from attnlab.figures.text import Pen
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from tests.ears import ears, listening  # noqa: F401
@@ -389,6 +391,21 @@ def open_window(
     qapp.setPalette(before[0])
     qapp.setFont(before[1])
     gc.collect(1)  # all that was made since the test before is young
+
+
+@pytest.fixture
+def decimals_drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which the decimals of each number are added that is drawn in the middle of a cell."""
+    decimals: list[int] = []
+    draw = Pen.draw
+
+    def record(pen: Pen, x: float, y: float, text: str, across: float = 0.0, *others: float) -> None:
+        if across == 0.5 and re.fullmatch(r"−?\d*\.\d+", text):
+            decimals.append(len(text.partition(".")[2]))
+        draw(pen, x, y, text, across, *others)
+
+    monkeypatch.setattr(Pen, "draw", record)
+    return decimals
 
 
 @pytest.fixture

@@ -182,6 +182,28 @@ def test_maps_up_to_the_promised_size_keep_their_numbers(
     assert max(place.right() for place in plan.places.values()) <= width
 
 
+@pytest.mark.parametrize("preset", ["masks-source", "rope", "attention-sink"])
+def test_no_line_of_cards_is_wider_than_the_canvas(qapp: QApplication, preset: str) -> None:
+    """At about 1248 pixels the last card of a line would lie beyond the side if the break after the last map won."""
+    trace = attnlab.compute(attnlab.preset(preset))
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    for width in range(1100, 1420, 16):
+        plan = plan_canvas(needs, float(width), 960.0, 1.0)
+        assert max(place.right() for place in plan.places.values()) <= width, width
+
+
+@pytest.mark.parametrize("preset", ["masks-source", "rope", "attention-sink"])
+def test_all_cards_have_one_number_of_decimals(person: "Person", preset: str, decimals_drawn: list[int]) -> None:
+    """Of one, the plan has no room for numbers with four decimals, but its cells have room for two."""
+    for _ in show_in_every_size(person, preset, [(1920, 1080)]):
+        decimals_drawn.clear()
+        for name, card in person.playground.canvas.cards.items():
+            if name != "inputs" and card.isVisible():
+                card.grab()
+        assert len(decimals_drawn) >= 200
+        assert len(set(decimals_drawn)) == 1
+
+
 def test_a_scrolling_canvas_prefers_fewer_decimals_to_cards_beyond_its_side(qapp: QApplication) -> None:
     trace = attnlab.compute(attnlab.preset("cross-attention"))
     needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)

@@ -277,8 +277,12 @@ class Canvas(FollowsTheme, QWidget):
             card.fold(*((FOLD_WORDS[name], FOLD_TIPS[name]) if name in folds else ("", "")))
             if isinstance(card, StageCard):
                 several, shares = plan.per_line.get(name, 0), plan.shares and name == "masked"
-                card.set_numbers(name in plan.numbered, several, decimals, shares)
+                card.set_numbers(name in plan.numbered, several, shares)
             card.show()
+        shown = [card for card in self.cards.values() if not card.isHidden()]
+        decimals = min((card.fit_decimals(decimals) for card in shown), default=decimals)
+        for card in shown:
+            card.set_decimals(decimals)
         self.scroll_bar.show_extent(round(plan.height * self.zoom), round(self._viewport.offset.y()))
         self._ground.is_old = True
         self.update()

@@ -212,15 +212,17 @@ class Form:
         return [line for lines in groups for line in self._balance(tuple(chain(*lines)), len(lines))]
 
     def _balance(self, group: Line, count: int) -> list[Line]:
-        """Return a group in ``count`` lines whose widest is narrowest, if possible with a break after the last map."""
-        widths = [self.width_of(need).least for need in group]
+        """Return a group in ``count`` lines whose widest is narrowest and fits, if possible with a break after the last
+        map.
+        """
+        widths, room = [self.width_of(need).least for need in group], self.width - 2 * MARGIN
         maps = [index for index, need in enumerate(group) if need.is_map]
 
-        def cost(cuts: tuple[int, ...]) -> float:
+        def cost(cuts: tuple[int, ...]) -> tuple[bool, float]:
             ends = (0, *cuts, len(group))
             apart = not maps or maps[-1] + 1 in ends or len(group) <= count
             widest = max(sum(widths[a:b]) + (b - a - 1) * GAP for a, b in pairwise(ends))
-            return widest * (1.0 if apart else 1.06)
+            return widest > room, widest * (1.0 if apart else 1.06)
 
         best = min(combinations(range(1, len(group)), count - 1), key=cost)
         return [group[a:b] for a, b in pairwise((0, *best, len(group)))]

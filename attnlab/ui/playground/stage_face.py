@@ -11,7 +11,7 @@ from attnlab.attention.axes import TOKENS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.table import Stage, sources
 from attnlab.base.spoken_text import COVERED
-from attnlab.figures.cell_numbers import draw_numbers
+from attnlab.figures.cell_numbers import count_decimals, draw_numbers
 from attnlab.figures.empty_cells import draw_covers, draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData, Outline
@@ -88,18 +88,31 @@ class StageFace(StageHeader):
         if before is None or (before.cell, before.at) != (view.cell, view.at):
             self._tell_cell(view.cell)
 
-    def set_numbers(self, numbered: bool, per_line: int, decimals: int, shares: bool) -> None:
+    def set_numbers(self, numbered: bool, per_line: int, shares: bool) -> None:
         """Set whether the plan of the canvas has room for numbers here, in how many maps a line if there are several,
-        their decimals, and whether this card also shows the numbers of its source in its masked cells."""
-        if (numbered, per_line, decimals, shares) == (self._numbered, self._per_line, self._decimals, self._shares):
+        and whether this card also shows the numbers of its source in its masked cells."""
+        if (numbered, per_line, shares) == (self._numbered, self._per_line, self._shares):
             return
-        self._numbered, self._per_line, self._decimals = numbered, per_line, decimals
+        self._numbered, self._per_line = numbered, per_line
         if shares != self._shares:
             self._shares, self._title_texts = shares, None
             if self._view is not None and self._trace is not None and self.stage.name in self._trace:
                 self._look()
             self._describe_again()
         self._arrange()
+
+    def set_decimals(self, decimals: int) -> None:
+        """Set how many decimals numbers have, as on all cards."""
+        if decimals != self._decimals:
+            self._decimals = decimals
+            self.update()
+
+    def fit_decimals(self, most: int) -> int:
+        """Return how many decimals numbers may have for these to fit: ``most`` where the plan has room for them, and
+        where there are none."""
+        if self._numbered or self._data is None or self.grid is None or self.stage.name in GIVEN:
+            return most
+        return count_decimals(self.grid, self._data, *self._number_fonts(), most=most) or most
 
     @property
     def fresh(self) -> bool:

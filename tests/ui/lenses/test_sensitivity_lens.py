@@ -1,6 +1,5 @@
 """The sensitivity lens: pointing at a number tints the weights, the held weight tints the tables, all as read."""
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,6 @@ from attnlab.attention import edits
 from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
 from attnlab.attention.stages.explain import Cell
 from attnlab.document.settings import Settings
-from attnlab.figures.text import Pen
 from attnlab.ui.playground.lenses.positions_map import BAR
 from attnlab.ui.playground.lenses.sensitivity_lens import SensitivityLens
 from attnlab.ui.widgets.maps.spoken_maps import join_cell
@@ -270,26 +268,18 @@ def test_titles_of_columns_follow_the_size_of_type(sit_down: "Callable[..., Pers
 
 @pytest.mark.parametrize("type_size", [100, 175])
 def test_all_maps_have_one_number_of_decimals(
-    sit_down: "Callable[..., Person]", type_size: int, monkeypatch: pytest.MonkeyPatch
+    sit_down: "Callable[..., Person]", type_size: int, decimals_drawn: list[int]
 ) -> None:
     """The six columns of the weights have room for fewer decimals than the two of W_q."""
     person = sit_down(size=(1366, 768), settings=Settings(type_size=type_size))
     lens = open_lens(person)
     maps = (lens.effects, *lens.tables.values())
     person.wait_for(lambda: all(figure.count_decimals() for figure in maps))
-    drawn: list[str] = []
-    draw = Pen.draw
-
-    def record(pen: Pen, x: float, y: float, text: str, *others: float) -> None:
-        drawn.append(text)
-        draw(pen, x, y, text, *others)
-
-    monkeypatch.setattr(Pen, "draw", record)
+    decimals_drawn.clear()
     for figure in maps:
         figure.grab()
-    decimals = [len(text.partition(".")[2]) for text in drawn if re.fullmatch(r"−?\d*\.\d+", text)]
-    assert len(decimals) >= sum(values(figure).size for figure in maps)
-    assert len(set(decimals)) == 1
+    assert len(decimals_drawn) >= sum(values(figure).size for figure in maps)
+    assert len(set(decimals_drawn)) == 1
 
 
 def measure_letters(titles: QHeaderView) -> int:
