@@ -52,7 +52,8 @@ def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: 
     """Draw a chart into a box with type of a size in pixels."""
     axes = _Axes(box, chart, size)
     _draw_axes(painter, box, chart, axes, size, palette)
-    ends = sorted((axes.find_y(line.ys[-1]), line) for line in chart.lines if not line.points and line.ys)
+    ends = [(axes.find_y(line.ys[-1]), line) for line in chart.lines if not line.points and line.ys]
+    ends.sort(key=lambda end: end[0])
     last = -math.inf
     for y, line in ends:
         _draw_curve(painter, line, axes, size, palette)

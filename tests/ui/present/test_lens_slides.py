@@ -17,9 +17,9 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides import slide_text
-from attnlab.figures.slides.lens_chart import format_tick
+from attnlab.figures.slides.lens_chart import draw_chart, format_tick
 from attnlab.figures.slides.lens_circles import find_circle
-from attnlab.figures.slides.lens_content import Charts, Circles, MapRows, Table
+from attnlab.figures.slides.lens_content import Chart, ChartLine, Charts, Circles, MapRows, Table
 from attnlab.figures.slides.lens_painter import draw_lens, find_type
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
@@ -266,6 +266,21 @@ def test_the_picture_is_printed_as_well(qapp: QApplication, tmp_path: Path) -> N
     text = "## Look\n\n```state\npreset: rope\nlens: positions/rotation\n```\n\nSee?\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page.picture, Circles)
+
+
+def test_curves_that_end_at_one_height_are_both_drawn_and_named(qapp: QApplication) -> None:
+    lines = (ChartLine("one", (0, 1), (0, 1), "query"), ChartLine("other", (0, 1), (0.5, 1), "key"))
+    image = QImage(QSize(800, 500), QImage.Format.Format_RGB32)
+    image.fill(QColor(LIGHT.surface))
+    painter = QPainter(image)
+    draw_chart(painter, Box(0, 0, 800, 500), Chart("Curves", lines, "x", log_x=False), 24, LIGHT)
+    painter.end()
+    first, second = (
+        {y for x in range(750, 800) for y in range(500) if image.pixel(x, y) == QColor(LIGHT.role_ink(line.role)).rgb()}
+        for line in lines
+    )
+    assert first
+    assert min(second) > max(first), "a name covers the other"
 
 
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:
