@@ -125,7 +125,7 @@ def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) 
     slope, distance = slopes(n_heads)[head], abs(query - key)
     digits = decimals_for([slope], lambda x: -float(x[0]) * distance)
     return (
-        line(f"minus the slope of head {head} · distance |{query} − {key}|"),
+        line(f"minus the slope of head {head} · distance {distance}, from {query} to {key}"),
         line(f"(−{short(slope, digits)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
     )
 
