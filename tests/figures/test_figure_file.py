@@ -333,6 +333,7 @@ def test_several_maps_have_their_heads_as_titles() -> None:
 
 def drawn_small(page: Page, scale: float) -> QImage:
     image = QImage(round(page.width * scale), round(page.height * scale), QImage.Format.Format_RGB32)
+    image.fill(0xFFFFFF)  # the page may end within the last pixels
     painter = QPainter(image)
     painter.scale(scale, scale)
     draw_page(painter, page)
