@@ -50,7 +50,7 @@ class Order:
 
     ``interval`` is the number of steps between recorded moments, as in :class:`Interval`; ``digest`` is that of the
     text learned so far, as in :class:`Started`, "" if none is known. With ``measure`` the held-out examples are
-    evaluated before the first step.
+    evaluated before the first step. With ``single`` the run pauses after one step, as after :class:`Step`.
     """
 
     spec: RunSpec
@@ -59,6 +59,7 @@ class Order:
     interval: int = 1
     digest: str = ""
     measure: bool = False
+    single: bool = False
 
 
 def main(handle: int) -> None:
@@ -124,7 +125,8 @@ class Loop:
             self.trainer.replace_weights(order.weights)
         self._points: list[Point] = []
         self._metrics: list[Metric] = []
-        self._paused = self._single = self._wanted = False
+        self._paused = self._wanted = False
+        self._single = order.single
         self._interval, self._moment_due = max(1, order.interval), self.trainer.step
         self._told = self._recorded = self._kept = self._earned = time.monotonic()
         self._kept_for = CHECKPOINT_S
@@ -140,6 +142,8 @@ class Loop:
         )  # a resumed run may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
+        if ended is None and self._single:
+            ended = self._step()
         while ended is None:
             if not self._single:  # a single step sends its message when it has paused again
                 self._tell_when_due()

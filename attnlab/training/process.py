@@ -40,8 +40,9 @@ class TrainingProcess:
     """Trains a run in a process of its own: from its beginning, from a checkpoint, or with given weights.
 
     ``interval`` is the number of steps between recorded moments. ``digest`` is that of the text learned so far: a
-    different text is refused. With ``measure`` the held-out examples are evaluated before the first step. All methods
-    must be called from one thread; only :meth:`stop` waits without being asked.
+    different text is refused. With ``measure`` the held-out examples are evaluated before the first step; with
+    ``single`` the run pauses after one step. All methods must be called from one thread; only :meth:`stop` waits
+    without being asked.
     """
 
     def __init__(
@@ -53,8 +54,9 @@ class TrainingProcess:
         interval: int = 1,
         digest: str = "",
         measure: bool = False,
+        single: bool = False,
     ) -> None:
-        self._order = Order(spec, checkpoint, weights, interval, digest, measure)
+        self._order = Order(spec, checkpoint, weights, interval, digest, measure, single)
         self._messages: deque[Message] = deque()
         self._changed = threading.Condition()
         self._popen: subprocess.Popen[bytes] | None = None

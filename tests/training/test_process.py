@@ -134,6 +134,21 @@ def test_single_steps_equal_uninterrupted_training() -> None:
 
 
 @pytest.mark.slow
+def test_a_process_that_begins_with_a_single_step_waits_after_it() -> None:
+    process = TrainingProcess(tiny(LONG), single=True)
+    process.start()
+    came = wait_until_paused(process, 1)
+    assert [point.step for point in points(came)] == [0]
+    process.send(Step())
+    assert [point.step for point in points(wait_until_paused(process, 2))] == [1]
+    process.stop()
+    again = TrainingProcess(tiny(LONG), checkpoint=last_checkpoint(came), single=True)
+    again.start()
+    wait_until_paused(again, 2)
+    again.stop()
+
+
+@pytest.mark.slow
 def test_stop_ends_the_process_and_keeps_its_last_step() -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)

@@ -49,15 +49,17 @@ class ProcessClient(QObject):
         (start, first), (end, last) = self._pace[0], self._pace[-1]
         return (last - first) / (end - start) if end > start else 0.0
 
-    def begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False) -> None:
-        """Start a process for a run, from its beginning or from a checkpoint, which it may ``measure`` at once."""
+    def begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False, single: bool = False) -> None:
+        """Start a process for a run, from its beginning or from a checkpoint, which it may ``measure`` at once; with
+        ``single`` it takes one step.
+        """
         from attnlab.training.process import TrainingProcess
 
         self._wanting = False
         self._pace.clear()
         digest = run.digest if checkpoint else ""
         self.process = TrainingProcess(
-            run.spec, checkpoint, interval=run.recorder.interval, digest=digest, measure=measure
+            run.spec, checkpoint, interval=run.recorder.interval, digest=digest, measure=measure, single=single
         )
         self.process.start()
         self._timer.start()

@@ -68,20 +68,23 @@ class TrainSession(TrainingState):
         self.spec, self.valid = spec, None
         self.inspection.check(spec)
 
-    def start(self) -> None:
-        """Train: continue a paused run, resume a stopped one from its checkpoint, or begin a new one."""
+    def start(self, *, single: bool = False) -> None:
+        """Train: continue a paused run, resume a stopped one from its checkpoint, or begin a new one.
+
+        A process that is started for it takes only one step with ``single``.
+        """
         run = self.run
         if self.alive:
             self.trainee.send(Resume())
         elif self.can_go_on and run is not None and run.checkpoint is not None:
             run.rewind(run.checkpoint.step)
             run.spec = self.spec
-            self._begin(run, run.checkpoint)
+            self._begin(run, run.checkpoint, single=single)
         elif self.can_start:
             self._keep_run()
             self.run = Run(self.spec, f"{self.spec.task}, seed {self.spec.train.seed}", self._limit)
             self.inspection.follow(self.run)
-            self._begin(self.run, None)
+            self._begin(self.run, None, single=single)
 
     def set_limit(self, limit: int) -> None:
         """Keep the moments of runs within ``limit`` bytes from now on."""
@@ -102,9 +105,10 @@ class TrainSession(TrainingState):
 
     def step(self) -> None:
         """Take one step and wait; without a run, begin one."""
-        if not self.alive:
-            self.start()
-        self.trainee.send(Step())
+        if self.alive:
+            self.trainee.send(Step())
+        else:
+            self.start(single=True)  # a command could arrive after many steps
 
     def stop(self) -> None:
         """End the run; the trained weights are kept."""
@@ -203,9 +207,9 @@ class TrainSession(TrainingState):
         if self.run is not None and len(self.run.steps) > 1:
             self.kept = (*self.kept, self.run)[-KEPT:]
 
-    def _begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False) -> None:
+    def _begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False, single: bool = False) -> None:
         self.viewed_step, self.reason = None, ""
-        self.trainee.begin(run, checkpoint, measure=measure)
+        self.trainee.begin(run, checkpoint, measure=measure, single=single)
         self._want()
         self.started.emit()
 
