@@ -88,6 +88,35 @@ def test_a_goal_is_reached_from_a_saturated_row() -> None:
     assert seek_goals(e, [Goal(0, 3, 3, 0.5)], allow(e, "W_q", "W_k")).missed < 5e-5
 
 
+PARALLEL, SQUARE = [[1.0, 1], [2, 2], [3, 3]], [[1.0, 0], [0, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("x", "size", "names"),
+    [
+        (PARALLEL, 1, ("W_q", "W_k")),
+        (PARALLEL, 1, ("W_q", "W_k", "embeddings")),
+        (SQUARE, 0, ("W_q", "W_k")),
+        ([[0.0, 0]] * 3, 1, ("embeddings",)),
+    ],
+)
+def test_a_goal_is_reached_past_queries_of_0(x: list[list[float]], size: float, names: tuple[str, ...]) -> None:
+    """The scores of parallel tokens change their sign on the way, and where Q and K are 0 there is no slope."""
+    weights = attnlab.Weights(**{name: size * np.eye(2) for name in ("W_q", "W_k", "W_v")})
+    e = attnlab.Experiment(("a", "b", "c"), np.array(x), weights)
+    found = seek_goals(e, [Goal(0, 1, 0, 0.8)], allow(e, *names))
+    assert found.is_reached
+    assert attnlab.compute(found.experiment).array("weights")[0, 1, 0] == pytest.approx(0.8, abs=1e-4)
+    alone = [seek_goals(e, [Goal(0, 1, 0, 0.8)], allow(e, name)) for name in names]
+    assert all(found.length < 1.001 * each.length for each in alone if each.is_reached)
+
+
+def test_equal_tokens_cannot_be_told_apart_by_matrices() -> None:
+    e = attnlab.Experiment(("a", "b", "c"), np.ones((3, 2)), attnlab.Weights(W_q=np.eye(2), W_k=np.eye(2)))
+    found = seek_goals(e, [Goal(0, 1, 0, 0.8)], allow(e, "W_q", "W_k"))
+    assert (found.length, found.missed) == (0, pytest.approx(0.8 - 1 / 3))
+
+
 def test_two_goals_in_two_rows_are_reached_together() -> None:
     e = attnlab.preset("journey")
     goals = [Goal(0, 1, 2, 0.5), Goal(0, 4, 0, 0.4)]

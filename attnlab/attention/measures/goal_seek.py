@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ _SETTLED = 1e-2
 """The search ends when a step is this small a part of the whole change."""
 _SHARES = ("softmax", "softmax-unshifted")
 """Normalisers whose weights lie strictly between 0 and 1: their goals are sought in log odds."""
+_BESIDE = 0.1
+"""How far beside a saddle the search begins again, as a part of the size of the numbers that may change."""
 _HELD_WEIGHT = 500.0
 """The factor of the squared movement of other rows where these are held, against the squared change of the numbers."""
 
@@ -116,7 +119,8 @@ def seek_goals(
     ``may_change`` has for each table which of its numbers may change, boolean of its shape. With ``hold_others`` the
     movement of all other rows counts as well, so the change is small but not the smallest. It is a local search in
     float64: a sequence of linear problems, each solved exactly, with steps halved until they help (Nocedal & Wright
-    2006, section 18.1). ``progress`` is called with the distance; the search ends when it returns False.
+    2006, section 18.1). If it ends without reaching them, it begins once more beside that place, which may be a
+    saddle. ``progress`` is called with the distance; the search ends when it returns False.
 
     Raises:
         ExperimentError: a goal that cannot be reached whatever changes, nothing that may change, no derivative.
@@ -160,19 +164,42 @@ class _Search:
     def run(self, progress: Callable[[float], bool]) -> None:
         """Move ``x`` until the goals are reached by the smallest change, or nothing helps."""
         with torch.inference_mode(False), torch.enable_grad():
-            for _ in range(MOST_STEPS):
-                self.steps += 1
-                missed, shortest, nearest = self._find_steps()
-                moved = self._try(shortest, missed)
-                if moved is None:
-                    moved = self._try(nearest, missed)
-                if moved is None or not progress(self._measure_missed()):
-                    break
-                small = float((moved - self.x).norm()) <= _SETTLED * float((moved - self.start).norm())
-                self.x = moved
-                if small and self._measure_missed() < CLOSE:
-                    return
-            self._come_near()
+            if self._descend(progress):
+                self._leave_saddle(progress)
+
+    def _descend(self, progress: Callable[[float], bool]) -> bool:
+        """Move ``x`` as :meth:`run` does; return False if ``progress`` did."""
+        goes_on = True
+        for _ in range(MOST_STEPS):
+            self.steps += 1
+            missed, shortest, nearest = self._find_steps()
+            moved = self._try(shortest, missed)
+            if moved is None:
+                moved = self._try(nearest, missed)
+            if moved is None or not (goes_on := progress(self._measure_missed())):
+                break
+            small = float((moved - self.x).norm()) <= _SETTLED * float((moved - self.start).norm())
+            self.x = moved
+            if small and self._measure_missed() < CLOSE:
+                return True
+        self._come_near()
+        return goes_on
+
+    def _leave_saddle(self, progress: Callable[[float], bool]) -> None:
+        """Search once more from beside a place where the goals are missed, and keep what comes nearer.
+
+        No slope leads away from a query and a key that are both 0, though larger changes of both may reach the goals.
+        """
+        nearest, missed = self.x, self._measure_missed()
+        if missed <= CLOSE:
+            return
+        beside = torch.randn(len(nearest), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        size = float(self.start.square().mean().sqrt()) or 1.0
+        self.x = nearest + _BESIDE * size * beside
+        with suppress(ExperimentError):  # there is no slope beside it either
+            self._descend(progress)
+        if not self._measure_missed() < missed:
+            self.x = nearest
 
     def _come_near(self) -> None:
         """Take the steps that lead to the goals, whatever their length, until these are reached or none helps."""
