@@ -1,7 +1,7 @@
 """Edits by the backward pass: choose a loss, and move the numbers of tables one or more steps down its gradient."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +87,8 @@ def descend(
     False.
 
     Raises:
-        ExperimentError: no loss, no table, a rate that is not positive, or a loss without a gradient.
+        ExperimentError: no loss, no table, a rate that is not positive or leads beyond all numbers, or a loss without a
+            gradient.
     """
     if e.config.option("loss") == NONE:
         raise ExperimentError("There is no loss to step down; choose a wanted weight, output or class.")
@@ -96,14 +97,35 @@ def descend(
     names = tuple(name for name in names if name in list_movable(e))
     if not names:
         raise ExperimentError(f"Nothing may move: choose {_name_movable(e)}.")
-    losses = []
+    given, losses = e, list[float]()
     for _ in range(steps):
         trace = Trace(e, torch.device("cpu"), torch.float64)
         losses.append(float(trace["loss"]))
         if not go_on(losses[-1]):
             break
-        e = _step(e, trace, rate, names)
-    return Descent(e, (*losses, float(Trace(e, torch.device("cpu"), torch.float64)["loss"])))
+        found = _find_gradients(trace, names)
+        if not all(bool(torch.isfinite(each).all()) for each in (trace["loss"], *found.values())):
+            raise ExperimentError(
+                "The loss or its gradient is ∞ or NaN; use smaller numbers. Nothing was changed."
+                if e is given
+                else _say_too_long(rate)
+            )
+        if e is given and not any(bool(d.any()) for d in found.values()):  # later steps stay where they arrived
+            raise ExperimentError(_explain_no_gradient(e, trace, bool(found)))
+        e = _step(e, found, rate)
+    last = float(Trace(e, torch.device("cpu"), torch.float64)["loss"])
+    if e is not given and not math.isfinite(last):
+        raise ExperimentError(_say_too_long(rate))
+    return Descent(e, (*losses, last))
+
+
+def _say_too_long(rate: float) -> str:
+    return f"At rate {rate:g} the steps are so long that numbers become ∞ or NaN; lower the rate. Nothing was changed."
+
+
+def _find_gradients(trace: Trace, names: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Return the gradients of those tables that the loss reaches."""
+    return {name: trace[find_gradient_stage(name)] for name in names if find_gradient_stage(name) in trace}
 
 
 def _name_movable(e: Experiment) -> str:
@@ -113,17 +135,15 @@ def _name_movable(e: Experiment) -> str:
     return " or ".join(names) if len(names) < 3 else f"{names[0]}, {names[1]} or another table"
 
 
-def _step(e: Experiment, trace: Trace, rate: float, names: Sequence[str]) -> Experiment:
-    found = {name: trace[find_gradient_stage(name)] for name in names if find_gradient_stage(name) in trace}
-    if not math.isfinite(float(trace["loss"])) or not all(bool(torch.isfinite(d).all()) for d in found.values()):
-        raise ExperimentError("The loss or its gradient is ∞ or NaN; use smaller numbers. Nothing was changed.")
-    if not any(bool(d.any()) for d in found.values()):
-        raise ExperimentError(_explain_no_gradient(e, trace, bool(found)))
-    for name, d in found.items():
+def _step(e: Experiment, gradients: Mapping[str, torch.Tensor], rate: float) -> Experiment:
+    for name, d in gradients.items():
         given = table(e, name)
         moved = given.double().clone()
         moved[: len(d)] -= rate * d  # a table of positions may have more rows than there are tokens
-        e = with_table(e, name, moved.to(given.dtype))
+        moved = moved.to(given.dtype)
+        if not bool(torch.isfinite(moved).all()):
+            raise ExperimentError(_say_too_long(rate))
+        e = with_table(e, name, moved)
     return e
 
 
@@ -150,7 +170,7 @@ def find_better_rate(e: Experiment, rate: float, names: Sequence[str], steps: in
     for factor in _RATES:
         try:
             tried = descend(e, rate * factor, names, steps)
-        except ExperimentError:  # it overshoots, or arrives before the last step
+        except ExperimentError:  # its steps are too long
             continue
         if math.isfinite(tried.losses[-1]) and tried.losses[-1] < 0.9 * best[1].losses[-1]:
             best = rate * factor, tried

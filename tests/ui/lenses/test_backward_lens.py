@@ -236,6 +236,38 @@ def test_a_rate_that_is_refused_as_the_button_is_pressed_takes_no_step(person: "
     assert three.panel.status.text().startswith("One step at rate 0.5: ")
 
 
+@pytest.mark.parametrize(("rate", "button"), [("3e38", "step"), ("1e9", "ten")])
+def test_a_rate_that_leads_beyond_all_numbers_is_named_and_nothing_changes(
+    person: "Person", three: BackwardLens, rate: str, button: str
+) -> None:
+    """One step leaves float32, or the second of ten finds no finite loss."""
+    choose(person, three, "the output")
+    person.document.edit("Large", lambda e: edits.with_table(e, "W_v", 1e3 * torch.eye(4)))
+    finish(person)
+    before = person.experiment
+    type_number(person, three.panel.rate, rate)
+    click(person, getattr(three.panel, button))
+    assert person.experiment is before
+    assert three.panel.status.text() == (
+        f"At rate {float(rate):g} the steps are so long that numbers become ∞ or NaN; lower the rate. "
+        "Nothing was changed."
+    )
+
+
+def test_ten_steps_that_arrive_early_stay_there(person: "Person", three: BackwardLens) -> None:
+    """One step at this rate saturates the row; the other nine have no gradient, and the curve is level."""
+    before = person.experiment
+    type_number(person, three.panel.rate, "1e9")
+    click(person, three.panel.ten)
+    told = three.panel.status.text()
+    assert told.startswith("10 steps at rate 1e+09: the loss went from 0.215067 to 0.")
+    losses = three.curve.chart.lines[0].y
+    assert len(set(losses[1:].tolist())) == 1
+    person.document.undo()
+    finish(person)
+    assert person.experiment is before
+
+
 def test_a_wanted_weight_that_softmax_never_gives_is_refused(person: "Person", three: BackwardLens) -> None:
     before = person.experiment
     for text, shown in (("1.2", "1.2"), ("-0.1", "−0.1")):
