@@ -8,7 +8,7 @@ from PySide6.QtGui import QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.stages.explain import Cell
-from attnlab.attention.stages.table import Stage
+from attnlab.attention.stages.table import Stage, kind_of
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.playground.brush import Brush
@@ -148,7 +148,7 @@ class StageCard(StageFace):
         if self._pinned is not None and view.look != "present":
             return None
         weight = float(np.nan_to_num(trace.array("weights")[cell.head, cell.row, cell.column]))
-        return cell, WeightDrag(event.position(), weight)
+        return cell, WeightDrag(event.position(), weight, signed=kind_of(self.stage, trace.experiment) == "signed")
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._brush is not None and not event.buttons() & Qt.MouseButton.LeftButton:

@@ -10,10 +10,10 @@ FULL = 200
 
 
 class WeightDrag:
-    """One drag, from the press to the release."""
+    """One drag, from the press to the release; ``signed`` weights may leave 0 to 1."""
 
-    def __init__(self, start: QPointF, weight: float) -> None:
-        self._start, self._weight = start, weight
+    def __init__(self, start: QPointF, weight: float, *, signed: bool) -> None:
+        self._start, self._weight, self._signed = start, weight, signed
         self.wanted: float | None = None
         """What the weight should be; None until the pointer has moved far enough for a drag."""
 
@@ -22,5 +22,8 @@ class WeightDrag:
         up = self._start.y() - to.y()
         if self.wanted is not None or abs(up) >= QApplication.startDragDistance():
             moved = round(up / px(FULL), 2)  # 0 where the drag comes back: the weight stays, without rounding
-            self.wanted = min(max(round(self._weight + moved, 2), 0.001), 0.999) if moved else self._weight
+            self.wanted = self._bound(round(self._weight + moved, 2)) if moved else self._weight
         return self.wanted
+
+    def _bound(self, wanted: float) -> float:
+        return wanted if self._signed else min(max(wanted, 0.001), 0.999)

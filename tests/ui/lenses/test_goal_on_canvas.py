@@ -8,6 +8,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.edits.token_edits import retype
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.theme import px
@@ -63,6 +64,20 @@ def test_one_drag_with_shift_makes_it_look_at_cat_at_0_8(sit_down: "Callable[...
     assert person.document.history.current.label == "Goal 0.8"
     person.document.undo()
     assert person.experiment is before
+
+
+def test_a_weight_that_may_be_negative_is_dragged_below_0(person: "Person") -> None:
+    person.document.edit("Sum", lambda e: edits.configure(e, normalizer="sum"))
+    finish(person)
+    start = weigh(person, 1, 2)
+    person.drag(person.card("weights"), person.cell("weights", 1, 2), (0, 20), (0, px(FULL)), modifiers=SHIFT)
+    finish(person)
+    assert start < 1
+    assert weigh(person, 1, 2) == pytest.approx(round(start - 1, 2), abs=5e-5)
+    lens = find_lens(person)
+    person.drag(lens.weights.now, lens.weights.now.cell_rect(1, 2).center().toPoint(), (0, -20), (0, -px(FULL) // 10))
+    finish(person)
+    assert weigh(person, 1, 2) == pytest.approx(round(start - 0.9, 2), abs=5e-5)
 
 
 def test_while_a_weight_is_dragged_its_pair_and_its_goal_stand_beside_the_pointer(person: "Person") -> None:

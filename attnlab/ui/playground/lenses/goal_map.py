@@ -37,7 +37,7 @@ class GoalMap(DerivativeMap):
         cell = self.cell_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and self._data is not None:
             value = float(np.nan_to_num(self._data.values[cell]))
-            self._pressed = cell, WeightDrag(event.position(), value)
+            self._pressed = cell, WeightDrag(event.position(), value, signed=self._data.kind == "signed")
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
