@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QRadioButton
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.experiment import Weights
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
@@ -226,6 +227,22 @@ def test_hidden_values_are_outside_the_hull(sit_down: "Callable[..., Person]") -
     assert data.arrows[4].spoken.endswith("hidden by the mask")
 
 
+def test_a_context_that_may_leave_the_hull_says_why(sit_down: "Callable[..., Person]") -> None:
+    """The scores of “a” are 1 and −0.5: their shares of the sum are 2 and −1."""
+    given = attnlab.Experiment(tokens=("a", "b"), embeddings=np.array([[1, 0], [-0.5, 1]]))
+    person = sit_down(edits.configure(given, normalizer="sum", scale="none"))
+    lens = open_lens(person)
+    person.document.select(Cell("weights", 0, 1, 0), pin=True)
+    person.settle()
+    rest = "so its context need not lie in the hull of the values."
+    assert lens.context.text() == f"Some weights of a are negative, {rest}"
+    person.document.edit("Sink", lambda _: edits.configure(given, sink=True, scale="none"))
+    person.settle()
+    total = attnlab.compute(person.experiment).array("weights")[0, 0].sum()
+    assert total < 0.9
+    assert lens.context.text() == f"The weights of a sum to {number(total)}, not to 1, {rest}"
+
+
 def test_rotated_arrows_can_be_pulled(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("rope")
     lens = open_lens(person)
@@ -347,8 +364,6 @@ def test_arrows_travel_to_those_of_another_head(sit_down: "Callable[..., Person]
 
 
 def test_a_normalised_query_cannot_be_pulled(person: "Person") -> None:
-    from attnlab.attention import edits
-
     lens = open_lens(person)
     person.document.edit("Norm", lambda e: edits.configure(e, qk_norm="rms"))
     person.settle()

@@ -173,6 +173,16 @@ def test_values_move_no_weight_and_fixed_weights_are_explained(person: "Person")
     assert lens.causes_text.text().endswith("No number moves it: it is masked.")
 
 
+def test_a_number_that_is_multiplied_by_0_is_not_called_saturated(sit_down: "Callable[..., Person]") -> None:
+    eye = np.eye(2)
+    weights = attnlab.Weights(W_q=0 * eye, W_k=0 * eye, W_v=eye)
+    lens = open_lens(sit_down(attnlab.Experiment(tokens=("a", "b"), embeddings=eye, weights=weights)))
+    assert lens.effects_text.text() == (
+        "X of “a”, column 0 is 1.0000. It moves no weight: none depends on it, it is multiplied by 0, or each weight "
+        "is 0 or 1 to the last digit."
+    )
+
+
 def test_eight_heads_are_tinted_together(person: "Person") -> None:
     person.playground.open_preset("multi-head-8")
     finish(person)

@@ -71,10 +71,12 @@ def describe_context(trace: "Trace", held: Held) -> str:
             f"The context of {token} lies in the hull of the values that it sees, at its weights: the lines are as "
             "thick as they are large. Equal weights would put it at the dashed ring."
         )
-    return (
-        f"The weights of {token} sum to {number(float(weights.sum()))} or are negative in part, "
-        "so its context need not lie in the hull of the values."
+    why = (
+        f"Some weights of {token} are negative"
+        if bool((weights < 0).any())
+        else f"The weights of {token} sum to {number(float(weights.sum()))}, not to 1"
     )
+    return f"{why}, so its context need not lie in the hull of the values."
 
 
 def name_tokens(e: "Experiment") -> str:

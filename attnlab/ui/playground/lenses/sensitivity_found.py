@@ -118,7 +118,7 @@ def describe_effects(found: Found) -> str:
         why = (
             "the values are mixed by the weights, and do not change them"
             if at.table == "W_v"
-            else "no weight depends on it, or each is 0 or 1 to the last digit"
+            else "none depends on it, it is multiplied by 0, or each weight is 0 or 1 to the last digit"
         )
         return f"{name} is {number(value)}. It moves no weight: {why}."
     head, row, column = np.unravel_index(np.abs(found.effects).argmax(), found.effects.shape)
