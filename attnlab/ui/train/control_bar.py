@@ -12,6 +12,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from attnlab.base.counted import format_count
 from attnlab.figures.palette import Palette
 from attnlab.training.heads_off import read_heads
 from attnlab.ui.base.guard import guarded
@@ -54,7 +55,7 @@ class ControlBar(FollowsTheme, QFrame):
         self._rooms: Mapping[QWidget, int] = {}
         self._tools: list[QWidget] = []
         self._fitted: tuple[object, ...] = ()
-        self.title, self.about, self.speed = QLabel(), ElidedLabel(), QLabel()
+        self.title, self.about, self.speed = QLabel(), ElidedLabel(separator=" · "), QLabel()
         self.settings = QToolButton()
         self.settings.setText("Settings")
         self.settings.setCheckable(True)
@@ -148,8 +149,8 @@ class ControlBar(FollowsTheme, QFrame):
         self.title.setText(TASKS[spec.task].title)
         self.title.setToolTip(TASKS[spec.task].title)
         kind = KINDS[spec.model.kind]
-        layers = f"{spec.model.layers} layer{'s' if spec.model.layers != 1 else ''}"
-        heads = f"{layers} × {spec.model.heads} heads" if "heads" in kind.fields else layers
+        layers = format_count(spec.model.layers, "layer")
+        heads = f"{layers} × {format_count(spec.model.heads, 'head')}" if "heads" in kind.fields else layers
         count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
         if off := len(read_heads(spec.train.heads_off)):
             heads += f", {off} off"

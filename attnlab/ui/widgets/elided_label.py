@@ -10,10 +10,14 @@ from attnlab.ui.base.theme import plain_tip
 
 @guarded
 class ElidedLabel(QLabel):
-    """Takes the space that is left; ``text`` is the whole text, ``visible_text`` the part that fits."""
+    """Takes the space that is left; ``text`` is the whole text, ``visible_text`` the part that fits.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    With a ``separator`` whole parts are left out from the end, so that no number is cut in two.
+    """
+
+    def __init__(self, parent: QWidget | None = None, separator: str = "") -> None:
         super().__init__(parent)
+        self._separator = separator
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setMinimumWidth(0)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -22,7 +26,12 @@ class ElidedLabel(QLabel):
     def visible_text(self) -> str:
         """The visible part of the text; "" if there is no room for a word."""
         whole, room = self.text(), self.contentsRect().width()
-        short = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
+        parts = whole.split(self._separator) if self._separator else [whole]
+        for count in range(len(parts), 0, -1):
+            fits = self._separator.join(parts[:count])
+            if self.fontMetrics().horizontalAdvance(fits) <= room:
+                return fits
+        short = self.fontMetrics().elidedText(parts[0], Qt.TextElideMode.ElideRight, room)
         return short if len(short) > 4 or short == whole else ""
 
     def event(self, event: QEvent) -> bool:

@@ -76,6 +76,24 @@ def test_hidden_tools_are_in_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
         offered["Reset · seed 0"].trigger()
 
 
+@pytest.mark.parametrize("session", ["sum"], indirect=True)
+def test_the_number_of_parameters_is_left_out_rather_than_cut(
+    bar: ControlBar, session: TrainSession, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(session.checked):
+        session.set_spec(replace(session.spec, model=replace(session.spec.model, heads=1)))
+    bar.show_about(session)
+    whole = "Attention only · 1 layer × 1 head · 1,050,624 parameters"
+    assert bar.about.text() == whole
+    seen = set()
+    for width in WIDTHS:
+        bar.resize(width, 50)
+        bar.row.activate()
+        seen.add(bar.about.visible_text)
+    assert {text for text in seen if "1,0" in text} <= {whole}
+    assert "Attention only · 1 layer × 1 head" in seen
+
+
 def test_reset_names_its_seed(bar: ControlBar, session: TrainSession) -> None:
     assert bar.reset.text() == "Reset · seed 0"
     session.set_spec(replace(session.spec, train=replace(session.spec.train, seed=5)))

@@ -45,3 +45,18 @@ def test_a_long_text_is_elided_with_a_tool_tip(qtbot: QtBot) -> None:
 
 def test_a_very_narrow_label_shows_nothing(qtbot: QtBot) -> None:
     assert made(qtbot, 14).visible_text == ""
+
+
+def test_whole_parts_are_left_out_from_the_end(qtbot: QtBot) -> None:
+    label = ElidedLabel(separator=" · ")
+    qtbot.addWidget(label)
+    label.setText("a decoder · 2 layers · 1,773,544 parameters")
+    seen = []
+    for width in range(600, 60, -1):
+        label.resize(width, 24)
+        if label.visible_text not in seen:
+            seen.append(label.visible_text)
+    assert seen[:3] == [label.text(), "a decoder · 2 layers", "a decoder"]
+    assert all(text.endswith("…") for text in seen[3:])
+    label.resize(200, 24)
+    assert told(label) == label.text()
