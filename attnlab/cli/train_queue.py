@@ -79,7 +79,7 @@ def train_all(runs: "tuple[Planned, ...]", output: Path | None) -> int:
     for number, planned in enumerate(runs, 1):
         warn(f"{planned.name} ({number} of {len(runs)})")
         folder = new_folder(planned.spec) if output is None else output / re.sub(r"[^\w.+-]", "-", planned.name)
-        run = Run(planned.spec, folder.name if output is None else planned.name)
+        run = Run(planned.spec, planned.run_name if output is None else planned.name)
         ended = follow(run, TrainingProcess(planned.spec, interval=run.recorder.interval), folder)
         results.append(measure(planned.name, run))
         if output is not None:  # after every run, so that a crash leaves the table of those before

@@ -18,6 +18,13 @@ class Planned:
     name: str
     spec: RunSpec
 
+    @property
+    def run_name(self) -> str:
+        """What its run is called, such as "reverse, seed 0, rate 0.009"; a seed that differs is said once."""
+        seed = f"seed {self.spec.train.seed}"
+        usual = f"{self.spec.task}, {seed}"
+        return usual if self.name == seed else f"{usual}, {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

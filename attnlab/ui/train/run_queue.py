@@ -159,7 +159,7 @@ class RunQueue(QObject):
         if run is not None and run.checkpoint is not None:
             run.rewind(run.checkpoint.step)
         else:
-            run = entry.run = Run(entry.planned.spec, _name(entry.planned.spec), LIMIT)
+            run = entry.run = Run(entry.planned.spec, entry.planned.run_name, LIMIT)
             run.recorder.interval = max(1, run.spec.train.steps // MOMENTS)
         self._trainee.begin(run, run.checkpoint)
         self._timer.start()
@@ -276,7 +276,3 @@ def _measure_best_heads(spec: RunSpec, weights: Arrays) -> tuple[BestHead, ...]:
 
 def _is_whole(run: Run, spec: RunSpec) -> bool:
     return run.spec == spec and run.status == "ended" and run.step >= spec.train.steps
-
-
-def _name(spec: RunSpec) -> str:
-    return f"{spec.task}, seed {spec.train.seed}"
