@@ -42,6 +42,8 @@ SHARE = 0.03
 _OVERDRAWN, _SAVED_S = 3, 0.1
 """How far a moment may overdraw its share, as a multiple of what sending weights costs, so that most moments are of the
 step that was asked for; and how many seconds of the share may be saved while no weights are wanted."""
+_SMALL = 1 << 20
+"""The most bytes of weights that are sent at exactly the steps that were asked for, whatever that costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Order:
 
     ``interval`` is the number of steps between recorded moments, as in :class:`Interval`; ``digest`` is that of the
     text learned so far, as in :class:`Started`, "" if none is known. With ``measure`` the held-out examples are
-    evaluated before the first step. With ``single`` the run pauses after one step, as after :class:`Step`.
+    evaluated before the first step. With ``single`` the run pauses after one step, as after :class:`Step`. With
+    ``exact`` no moment is late, so that several runs have moments of the same steps, unless the weights are large.
     """
 
     spec: RunSpec
@@ -60,6 +63,7 @@ class Order:
     digest: str = ""
     measure: bool = False
     single: bool = False
+    exact: bool = False
 
 
 def main(handle: int) -> None:
@@ -127,6 +131,8 @@ class Loop:
         self._metrics: list[Metric] = []
         self._paused = self._wanted = False
         self._single = order.single
+        size = sum(p.numel() * p.element_size() for p in self.trainer.model.parameters())
+        self._exact = order.exact and size <= _SMALL
         self._interval, self._moment_due = max(1, order.interval), self.trainer.step
         self._told = self._recorded = self._kept = self._earned = time.monotonic()
         self._kept_for = CHECKPOINT_S
@@ -233,11 +239,13 @@ class Loop:
 
     def _tell_when_due(self) -> None:
         now = time.monotonic()
-        if self._outbox.busy:  # a later message will hold more
+        due = self.trainer.step >= self._moment_due
+        exact = due and self._exact
+        if self._outbox.busy and not exact:  # a later message will hold more
             return
         self._earn(now)
-        due = self.trainer.step >= self._moment_due and now - self._recorded >= MESSAGE_S
-        moment = due and self._credit >= -_OVERDRAWN * self._cost
+        affordable = now - self._recorded >= MESSAGE_S and self._credit >= -_OVERDRAWN * self._cost
+        moment = exact or (due and affordable)
         if moment or now - self._told >= MESSAGE_S:
             self._tell(weights=moment or (self._wanted and self._credit >= 0), moment=moment)
             if now - self._kept >= self._kept_for:

@@ -41,8 +41,8 @@ class TrainingProcess:
 
     ``interval`` is the number of steps between recorded moments. ``digest`` is that of the text learned so far: a
     different text is refused. With ``measure`` the held-out examples are evaluated before the first step; with
-    ``single`` the run pauses after one step. All methods must be called from one thread; only :meth:`stop` waits
-    without being asked.
+    ``single`` the run pauses after one step; with ``exact`` small models have moments of exactly the multiples of
+    ``interval``. All methods must be called from one thread; only :meth:`stop` waits without being asked.
     """
 
     def __init__(
@@ -55,8 +55,9 @@ class TrainingProcess:
         digest: str = "",
         measure: bool = False,
         single: bool = False,
+        exact: bool = False,
     ) -> None:
-        self._order = Order(spec, checkpoint, weights, interval, digest, measure, single)
+        self._order = Order(spec, checkpoint, weights, interval, digest, measure, single, exact)
         self._messages: deque[Message] = deque()
         self._changed = threading.Condition()
         self._popen: subprocess.Popen[bytes] | None = None

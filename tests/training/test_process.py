@@ -288,6 +288,15 @@ def test_moments_are_recorded_at_the_requested_interval() -> None:
 
 
 @pytest.mark.slow
+def test_exact_moments_are_of_the_multiples_of_their_interval() -> None:
+    process = TrainingProcess(tiny(40), interval=6, exact=True)
+    process.start()
+    moments = [m.step for m in all_of(process) if isinstance(m, Progress) and m.moment]
+    stopped(process)
+    assert moments == [0, 6, 12, 18, 24, 30, 36, 40]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [False, True])
 def test_a_checkpoint_after_an_edit_is_measured_before_the_next_step(measure: bool) -> None:
     spec = tiny(steps=20)  # evaluated every 5 steps

@@ -49,9 +49,17 @@ class ProcessClient(QObject):
         (start, first), (end, last) = self._pace[0], self._pace[-1]
         return (last - first) / (end - start) if end > start else 0.0
 
-    def begin(self, run: Run, checkpoint: Checkpoint | None, *, measure: bool = False, single: bool = False) -> None:
+    def begin(
+        self,
+        run: Run,
+        checkpoint: Checkpoint | None,
+        *,
+        measure: bool = False,
+        single: bool = False,
+        exact: bool = False,
+    ) -> None:
         """Start a process for a run, from its beginning or from a checkpoint, which it may ``measure`` at once; with
-        ``single`` it takes one step.
+        ``single`` it takes one step, with ``exact`` its moments are never late.
         """
         from attnlab.training.process import TrainingProcess
 
@@ -59,7 +67,13 @@ class ProcessClient(QObject):
         self._pace.clear()
         digest = run.digest if checkpoint else ""
         self.process = TrainingProcess(
-            run.spec, checkpoint, interval=run.recorder.interval, digest=digest, measure=measure, single=single
+            run.spec,
+            checkpoint,
+            interval=run.recorder.interval,
+            digest=digest,
+            measure=measure,
+            single=single,
+            exact=exact,
         )
         self.process.start()
         self._timer.start()

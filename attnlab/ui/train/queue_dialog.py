@@ -124,17 +124,24 @@ class QueueDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         """Ask for the maps of all runs that have a best head, at the moments nearest to the step."""
-        step = self.place.value()
+        step = self._find_step()
         self.step.setText(f"step {step:,}")
         wanted = []
         for entry in self._queue.entries:
             head = next((best.head for best in entry.patterns if best.pattern == self._pattern), "")
             moment = entry.run.recorder.find_nearest(step) if entry.run is not None else None
             if head and moment is not None:
-                wanted.append(Wanted(entry.planned.name, entry.planned.spec, moment.step, moment.weights, head))
+                told = "" if moment.step == step else f"step {moment.step:,}"
+                wanted.append(Wanted(entry.planned.name, entry.planned.spec, moment.step, moment.weights, head, told))
         self.view.setVisible(bool(wanted))
         if wanted:
             self._worker.ask("look", partial(self._look, wanted, self._probe), self.view.show_maps, self._say)
+
+    def _find_step(self) -> int:
+        """Return the step nearest to the slider that most runs have recorded, so that their maps can be compared."""
+        step = self.place.value()
+        found = [moment.step for run in self._queue.runs if (moment := run.recorder.find_nearest(step)) is not None]
+        return max(found, key=lambda each: (found.count(each), -abs(each - step)), default=step)
 
     @Slot(object)
     def _on_pattern_chosen(self, name: object) -> None:

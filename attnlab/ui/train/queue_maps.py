@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """The map of a run: its name, its settings, a moment's step and weights, and the short name of the head."""
+    """The map of a run: its name, its settings, a moment's step and weights, and the short name of the head.
+
+    ``told`` names the step where it is not the one that is asked for.
+    """
 
     name: str
     spec: RunSpec
     step: int
     weights: Arrays
     head: str
+    told: str = ""
 
 
 class QueueMaps:
@@ -53,6 +57,6 @@ class QueueMaps:
             places = [(layer, head) for layer in maps for head in range(len(layer.weights))]
             for (layer, head), name in zip(places, name_heads(maps), strict=True):
                 if name == each.head:
-                    title = f"{each.name} · {name}"
+                    title = " · ".join(filter(None, (each.name, name, each.told)))
                     found.append(replace(layer, layer=title, weights=layer.weights[head : head + 1]))
         return tuple(found)

@@ -161,7 +161,7 @@ class RunQueue(QObject):
         else:
             run = entry.run = Run(entry.planned.spec, entry.planned.run_name, LIMIT)
             run.recorder.interval = max(1, run.spec.train.steps // MOMENTS)
-        self._trainee.begin(run, run.checkpoint)
+        self._trainee.begin(run, run.checkpoint, exact=True)  # for maps of the same step
         self._timer.start()
         self._keep()
         self.changed.emit()

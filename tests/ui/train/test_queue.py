@@ -99,6 +99,58 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     dialog.accept()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [("rates", ("rate 0.001", "rate 0.003", "rate 0.009")), ("heads", ("heads 1", "heads 2", "heads 4"))],
+)
+def test_rates_and_heads_are_compared_and_told_apart(pupil: Pupil, question: str, names: tuple[str, ...]) -> None:
+    ask(pupil, question, tiny(steps=40))
+    queue = queue_of(pupil)
+    wait_for_results(pupil)
+    band = pupil.trainer.curves.loss.bands[0]
+    last = [run.metrics[-1].loss for run in queue.runs]
+    assert (band.low[-1], band.high[-1]) == (min(last), max(last))
+    assert {each.name for each in list_runs()} == {f"reverse, seed 0, {name}" for name in names}
+
+    QTest.mouseClick(panel_of(pupil).results_button, Qt.MouseButton.LeftButton)
+    dialog = pupil.window.findChild(QueueDialog)
+    assert dialog is not None
+    assert [dialog.table.item(row, 0).text() for row in range(4)] == [*names, RANGE]
+    heads = [entry.patterns[0].head for entry in queue.entries]
+    titles = [f"{name.capitalize()} · {head}" for name, head in zip(names, heads, strict=True)]
+    pupil.wait_for(lambda: list(dialog.view.titles) == titles)
+    dialog.accept()
+
+
+@pytest.mark.slow
+def test_maps_of_a_queue_are_of_one_step_and_another_is_said(pupil: Pupil) -> None:
+    plan = [
+        replace(planned, spec=replace(tiny(steps=steps), train=replace(planned.spec.train, steps=steps)))
+        for planned, steps in zip(vary(tiny(), "seed", (0, 1, 2)), (40, 40, 20), strict=True)
+    ]
+    pupil.begin(tiny(steps=40))
+    queue = queue_of(pupil)
+    queue.begin("Seeds 0 to 2", plan)
+    wait_for_results(pupil)
+    assert [[moment.step for moment in run.recorder.moments] for run in queue.runs] == [
+        list(range(steps + 1)) for steps in (40, 40, 20)
+    ]
+    for run in queue.runs[1:]:  # moments every other step, as a large model has them
+        run.recorder._drop({moment.step for moment in run.recorder.moments if moment.step % 2})
+    QTest.mouseClick(panel_of(pupil).results_button, Qt.MouseButton.LeftButton)
+    dialog = pupil.window.findChild(QueueDialog)
+    assert dialog is not None
+    heads = [entry.patterns[0].head for entry in queue.entries]
+    titles = [f"Seed {seed} · {head}" for seed, head in enumerate(heads)]
+    pupil.wait_for(lambda: list(dialog.view.titles) == [*titles[:2], f"{titles[2]} · step 20"])
+    assert dialog.step.text() == "step 40"
+    dialog.place.setValue(11)  # only one of the three has recorded this step
+    pupil.wait_for(lambda: list(dialog.view.titles) == titles)
+    assert dialog.step.text() == "step 10"
+    dialog.accept()
+
+
 def _is_seen_whole(dialog: QueueDialog) -> bool:
     """Return whether all maps are in view at once, below the table."""
     area = next(each for each in dialog.findChildren(QScrollArea))
