@@ -9,6 +9,8 @@ from attnlab.figures.stage_data import find_exponent
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
+_GAP = "   "
+
 
 def shape_text(trace: "Trace", name: str) -> str:
     """Return the shape of a stage as a header shows it: ``8 × 6×6``, or ``6×6`` without heads.
@@ -19,7 +21,13 @@ def shape_text(trace: "Trace", name: str) -> str:
     text = f"{shape[-2]}×{shape[-1]}"
     text = f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
     power = write_power_of_ten(find_exponent(trace, trace.stage(name)))
-    return f"{power}   {text}" if power else text
+    return f"{power}{_GAP}{text}" if power else text
+
+
+def shorten_shape(text: str) -> tuple[str, ...]:
+    """Return a shape in ever shorter forms; the last is the power of ten, without which the numbers are wrong."""
+    power, gap, _ = text.partition(_GAP)
+    return text, text.replace(" × ", "×"), power if gap else ""
 
 
 def describe_card(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:

@@ -13,7 +13,7 @@ from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size
 from attnlab.ui.playground.canvas_card import STRIP_WIDTH, CanvasCard
-from attnlab.ui.playground.card_words import shape_text
+from attnlab.ui.playground.card_words import shape_text, shorten_shape
 
 PAINTING = "painting the mask"
 
@@ -74,7 +74,7 @@ class StageHeader(CanvasCard):
         z, p = self._zoom, self._palette
         pen = Pen(painter, face("map", z))
         room = self.width() - 12 * z - left
-        texts = (*([PAINTING] if self._painting else []), shape, shape.replace(" × ", "×"))
+        texts = (*([PAINTING] if self._painting else []), *shorten_shape(shape))
         text = next((text for text in texts if pen.width(text) <= room), "")
         painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
         pen.draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
@@ -101,7 +101,7 @@ class StageHeader(CanvasCard):
         room = self.width() - measure_text(self.title, find_key(face("title", z))) - ends - (STRIP_WIDTH + 75) * z
         if formula and formula_size(formula, 13 * z).width() + measure_text(shape, key) > room:
             formula = ""
-        return shape if measure_text(shape, key) <= room else "", formula
+        return shape if measure_text(shape, key) <= room else shorten_shape(shape)[-1], formula
 
     def _header_depends_on(self) -> tuple[object, ...]:
         return self._painting, self._folded, self.title, *self._leave_for_scale()

@@ -1,11 +1,13 @@
 """The backward lens: a loss is chosen, its gradients stand on cards, one is tried, and steps down are one edit."""
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QBuffer, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QPainter
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
 
 import attnlab
@@ -13,9 +15,11 @@ from attnlab.attention import edits
 from attnlab.attention.edits import descent
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
+from attnlab.document.settings import Settings
 from attnlab.figures.subscripts import text_width
 from attnlab.ui.base.theme import font
 from attnlab.ui.export.export_dialog import ExportDialog
+from attnlab.ui.playground.card_words import shorten_shape
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from tests.ui.export.test_code_actions import clipboard, copied, entry, menu_on, told
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QAbstractButton, QWidget
 
+    from attnlab.ui.playground.canvas_card import CanvasCard
     from tests.ui.conftest import Person
 
 
@@ -347,6 +352,33 @@ def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: 
     type_number(person, three.panel.wanted, "0.35")
     assert 1e-4 < lose(person.experiment) < 1e-3
     assert loss.shape_text() == "× 10⁻⁴   1×1"
+
+
+@pytest.mark.parametrize(("size", "type_size"), [((1440, 900), 100), ((1024, 640), 175)])
+def test_a_power_of_ten_stands_in_the_narrowest_header(
+    sit_down: "Callable[..., Person]", size: tuple[int, int], type_size: int
+) -> None:
+    """A number without it would be wrong by that power; the shape makes room for it."""
+    person = sit_down("the-cat-sat", size=size, settings=Settings(type_size=type_size))
+    lens = open_lens(person)
+    near = edits.configure(person.experiment, loss="weight", loss_query=2, loss_key=1, loss_wanted=0.8)
+    person.document.edit("Near", lambda _: descent.descend(near, 50, ("W_q", "W_k"), 10).experiment)
+    finish(person)
+    loss = lens.canvas.cards["loss"]
+    assert shorten_shape(loss.shape_text()) == ("× 10⁻¹⁵   1×1", "× 10⁻¹⁵   1×1", "× 10⁻¹⁵")
+    for card in (card for card in lens.canvas.cards.values() if card.isVisible()):
+        shown = read_header(card)
+        assert shorten_shape(card.shape_text())[-1] in shown, card.title
+
+
+def read_header(card: "CanvasCard") -> str:
+    """Return what the header of a card says, from a drawing of it as SVG."""
+    drawn, svg = QBuffer(), QSvgGenerator()
+    svg.setOutputDevice(drawn)
+    painter = QPainter(svg)
+    card._paint_header(painter)
+    painter.end()
+    return " ".join(re.findall(r">([^<>]+)</text>", drawn.data().data().decode()))
 
 
 @pytest.mark.slow
