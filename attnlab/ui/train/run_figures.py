@@ -29,11 +29,10 @@ class RunFigures:
 
     def ask_curves(self) -> None:
         """Ask where to save the curves, as they are shown: enlarged, logarithmic, with other runs."""
-        run = self._workspace.session.run
-        if run is None or not len(run.steps):
+        if not self.read_plots():
             self._workspace.footer.show_message(NO_CURVES)
             return
-        title = self._make_title()
+        title = self._make_curves_title()
         self._export.ask("the curves", f"{make_slug(title)}-curves", self.draw_curves, f"{title}, curves")
 
     def ask_answers(self) -> None:
@@ -67,14 +66,14 @@ class RunFigures:
             (curves.gradients, "Norm of each layer’s gradient"),
         ]
         charts += [(curves.right, "Held-out tokens correct"), (curves.lengths, "Held-out examples correct, by length")]
-        plots = [read_plot(chart, title) for chart, title in charts if not chart.isHidden() and chart.lines]
-        if course.chart.lines:
+        plots = [read_plot(chart, title) for chart, title in charts if not chart.isHidden() and _has_points(chart)]
+        if _has_points(course.chart):
             plots.append(read_plot(course.chart, f"Each head: {course.measure}"))
         return tuple(plots)
 
     def draw_curves(self) -> Scene:
         """Return the scene of all curves, below one another."""
-        return _stack(self._make_title(), [draw_plot(plot, CURVES_WIDTH) for plot in self.read_plots()])
+        return _stack(self._make_curves_title(), [draw_plot(plot, CURVES_WIDTH) for plot in self.read_plots()])
 
     def draw_answers(self) -> Scene:
         """Return the scene of the answer, the examples and the text."""
@@ -105,9 +104,20 @@ class RunFigures:
         spec = session.run.spec if session.run is not None else session.spec
         return f"{TASKS[spec.task].title}, seed {spec.train.seed}"
 
+    def _make_curves_title(self) -> str:
+        """Return the title of the curves: the task alone while they are those of a queue only."""
+        from attnlab.training.tasks import TASKS
+
+        session = self._workspace.session
+        return self._make_title() if session.run is not None else TASKS[session.spec.task].title
+
     def _make_step_title(self) -> str:
         seen = self._workspace.maps.seen
         return f"{self._make_title()}, step {seen.look.step if seen is not None else 0:,}"
+
+
+def _has_points(chart: LineChart) -> bool:
+    return any(len(line.x) for line in chart.lines)
 
 
 def _stack(title: str, parts: list[Scene]) -> Scene:

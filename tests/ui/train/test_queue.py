@@ -13,6 +13,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea
 
+from attnlab.figures.diagram.scene import Label
 from attnlab.training import queue_file
 from attnlab.training.questions import SEEDS, vary
 from attnlab.training.results import find_range, to_csv
@@ -112,6 +113,9 @@ def test_rates_and_heads_are_compared_and_told_apart(pupil: Pupil, question: str
     last = [run.metrics[-1].loss for run in queue.runs]
     assert (band.low[-1], band.high[-1]) == (min(last), max(last))
     assert {each.name for each in list_runs()} == {f"reverse, seed 0, {name}" for name in names}
+    figures = pupil.tools.figures  # curves of a queue are exported without a run of one's own
+    assert [plot.title for plot in figures.read_plots()] == ["Loss", "Held-out tokens correct"]
+    assert next(each.text for each in figures.draw_curves().shapes if isinstance(each, Label)) == "Reverse"
 
     QTest.mouseClick(panel_of(pupil).results_button, Qt.MouseButton.LeftButton)
     dialog = pupil.window.findChild(QueueDialog)
