@@ -430,3 +430,13 @@ def test_a_vector_has_no_rows_and_indices_are_lowered() -> None:
     assert loss == ["Loss", "1 × 1"]
     matrix = texts(encode_figure(trace, FigureSpec(("d_W_q",), numbers="off", colour_bar=False), ".svg"))
     assert {"dW", "q", "d", "model"} <= set(matrix)
+
+
+@pytest.mark.parametrize(("title", "shown"), [(None, "Loss × 10⁻⁵"), ("So near", "So near × 10⁻⁵"), ("", "× 10⁻⁵")])
+def test_a_small_number_keeps_its_power_of_ten_with_every_title(title: str | None, shown: str) -> None:
+    e = attnlab.preset("the-cat-sat")
+    weight = float(attnlab.compute(e, dtype="float64")["weights"][0, 2, 1])
+    e = edits.configure(e, loss="weight", loss_query=2, loss_key=1, loss_wanted=weight - 0.005)
+    drawn = texts(encode_figure(attnlab.compute(e), FigureSpec(("loss",), title=title, colour_bar=False), ".svg"))
+    assert " ".join(drawn[0].split()) == shown
+    assert "2.50" in drawn

@@ -147,11 +147,8 @@ def lay_out_panel(
     if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
         one, which = True, make_map_data(source.now, stage, spec.head).titles[0] if count_heads(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
-    text = (
-        f"{entry.title}  {data.power}".rstrip()
-        if spec.title is None or spec.canvas or len(spec.stages) > 1
-        else spec.title
-    )
+    name = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
+    text = f"{name}  {data.power}".strip()
     title = wrap(text, width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
     wish = Wish(
         width,
