@@ -59,7 +59,7 @@ class AnswerCard(FollowsTheme, Surface):
         self._parts: tuple[bool, ...] = ()
         self._is_low = self._unfolded = False
         self._can_unfold = True
-        self.title, self.sentence = QLabel("The answer"), ElidedLabel()
+        self.title, self.sentence = QLabel("The answer"), ElidedLabel(separator=", ")
         self.sentence.setProperty("role", "muted")
         self.sentence.setAccessibleName("How much of the answer is right")
         self.reads = Segments("Tokens that the model reads before each place")

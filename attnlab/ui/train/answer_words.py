@@ -149,7 +149,7 @@ def describe_answer(answer: "Answer", own: bool, step: int) -> str:
         return f"Writes {joined}: {written} of {wanted} right {at}"
     before = ", with the right tokens before each" if answer.reads_before else ""
     freely = f", writing freely {written} of {wanted}," if answer.written else ""
-    return f"{right} of {wanted} right{freely} {at}{before}"  # what is cut off first, where there is no room, is last
+    return f"{right} of {wanted} right{freely} {at}{before}"  # where there is no room the last part is left out
 
 
 def _count_right(places: "Sequence[Place]") -> int:

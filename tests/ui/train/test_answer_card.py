@@ -70,6 +70,8 @@ def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
     student.wait_for(lambda: "step 60" in card.sentence.text())
+    assert card.sentence.text().endswith(", with the right tokens before each")
+    assert card.sentence.visible_text.endswith("step 60")  # without room the last part is left out, not cut
     last = [column.bars for column in card.columns.columns]
     student.key(Qt.Key.Key_Home)
     student.wait_for(lambda: "step 0" in card.sentence.text() and not card.is_behind)
