@@ -12,7 +12,9 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.edits import batches, token_edits
 from attnlab.attention.edits.batches import PAD
+from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.experiment import Experiment, Sample
+from attnlab.attention.registries.losses import find_pair
 
 few = settings(deadline=None, max_examples=40)
 
@@ -307,3 +309,37 @@ def test_a_batch_survives_saving_and_loading(tmp_path: Path) -> None:
             assert (now.tokens, now.memory_tokens, now.length) == (was.tokens, was.memory_tokens, was.length)
             assert torch.equal(now.embeddings, was.embeddings)
         assert valid(loaded) == valid(e)
+
+
+def find_words(e: attnlab.Experiment) -> tuple[str, str]:
+    """Return the words of the weight that the loss of an experiment is about."""
+    _, query, key = find_pair(e)
+    return e.tokens[query], e.key_tokens[key]
+
+
+def test_a_loss_stays_with_its_words() -> None:
+    e = edits.configure(attnlab.preset("the-cat-sat"), loss="weight", loss_query=2, loss_key=1)
+    assert find_words(e) == ("sat", "cat")
+    assert find_words(token_edits.add_token(e, "So", 0)) == ("sat", "cat")
+    assert find_words(token_edits.move_token(e, 2, 0)) == ("sat", "cat")
+    assert find_words(token_edits.retype(e, "Look : The cat sat")) == ("sat", "cat")
+    assert find_words(token_edits.remove_token(e, 0)) == ("sat", "cat")
+    assert find_words(token_edits.remove_token(e, 1)) == ("sat", "sat"), "what is in the place of “cat” now"
+    across = toggle_memory(e, True)
+    assert find_words(token_edits.add_token(across, "So", 0, "memory")) == ("sat", "cat")
+    assert find_words(token_edits.add_token(across, "So", 0)) == ("sat", "cat")
+
+
+def test_a_wanted_output_moves_with_its_words() -> None:
+    e = edits.configure(attnlab.preset("the-cat-sat"), loss="output")
+    e = edits.with_table(e, "Y", torch.arange(12.0).view(3, 4))
+    first = {"The": 0.0, "cat": 4.0, "sat": 8.0}
+    for moved in (
+        token_edits.add_token(e, "So", 0),
+        token_edits.move_token(e, 2, 0),
+        token_edits.remove_token(e, 0),
+        token_edits.append_token(e),
+        token_edits.resize_tokens(e, 2),
+    ):
+        assert moved.weights.extra["Y"][:, 0].tolist() == [first.get(token, 0.0) for token in moved.tokens]
+        assert moved.weights.extra["Y"].shape == (moved.T_q, 4)

@@ -11,6 +11,7 @@ from attnlab.attention.edits import resize_matrix
 from attnlab.attention.edits.assemble import assemble
 from attnlab.attention.edits.stack_edits import in_every_layer
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
+from attnlab.attention.registries.losses import find_pair, is_on
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
 
@@ -167,8 +168,8 @@ def with_sequence(
     """Return the experiment with other tokens (without pads) and their rows [n, columns] on one side.
 
     All sequences get the length of the longest without its pads; a single sequence keeps its padded length.
-    ``sources`` are the former indices of the tokens, None for new ones: a mask drawn by hand moves with its tokens,
-    except in a batch, whose sequences share it. ``most`` limits the length of every sequence of the batch.
+    ``sources`` are the former indices of the tokens, None for new ones: a mask drawn by hand and a loss move with their
+    tokens, except in a batch, whose sequences share them. ``most`` limits the length of every sequence of the batch.
     """
     samples, batch = list(items(e)), e.n_items > 1
     old, (was, _) = samples[e.item], sequence(e, side)
@@ -183,20 +184,23 @@ def with_sequence(
     size = len(sequence(level[e.item], side)[0])
     followed = () if batch else sources
     places = [*followed, *(i if i < len(was) else None for i in range(len(followed), size))]
-    return _join(e, level, e.item, _move_mask(e, e.config, side, places))
+    config = _move_loss(e, _move_mask(e, e.config, side, places), side, followed)
+    return _join(e, level, e.item, config, _move_wanted(e, side, followed, size))
 
 
 @in_every_layer
 def reorder(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
-    """Return the experiment with all tokens of a side in another order; a mask drawn by hand moves with its tokens,
-    except in a batch, whose sequences share it.
+    """Return the experiment with all tokens of a side in another order; a mask drawn by hand and a loss move with their
+    tokens, except in a batch, whose sequences share them.
     """
     if list(order) == list(range(len(order))):
         return e
     tokens, rows = sequence(e, side)
     moved = fields(side, [tokens[i] for i in order], rows[list(order)])
-    config = e.config if e.n_items > 1 else _move_mask(e, e.config, side, order)
-    return replace(e, **moved, config=config)
+    if e.n_items > 1:
+        return replace(e, **moved)
+    config = _move_loss(e, _move_mask(e, e.config, side, order), side, order)
+    return replace(e, **moved, config=config, weights=_move_wanted(e, side, order, len(order)))
 
 
 def equalize_lengths(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
@@ -239,7 +243,9 @@ def _cut(s: Sample, side: Side, most: int) -> Sample:
     return replace(s, **fields(side, tokens[:most], rows[:most].clone()), length=length)
 
 
-def _join(e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig) -> Experiment:
+def _join(
+    e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig, weights: Weights | None = None
+) -> Experiment:
     """Return the experiment with these sequences; the one at index ``item`` is the present one."""
     present = samples[item]
     keys = sequence(present, key_side(present))[0]
@@ -252,6 +258,7 @@ def _join(e: Experiment, samples: Sequence[Sample], item: int, config: Attention
         config=with_length(config, present.length, len(keys)),
         others=(*samples[:item], *samples[item + 1 :]),
         item=item,
+        weights=e.weights if weights is None else weights,
     )
 
 
@@ -265,6 +272,29 @@ def _move_mask(e: Experiment, config: AttentionConfig, side: Side, sources: Sequ
     if side == key_side(e):
         mask = rearrange_mask(mask.T, sources).T
     return replace(config, mask=mask)
+
+
+def _move_loss(e: Experiment, config: AttentionConfig, side: Side, sources: Sequence[int | None]) -> AttentionConfig:
+    """Return the configuration with the loss about the same tokens of a side; one that is gone leaves its place."""
+    if not is_on(config):
+        return config
+    _, query, key = find_pair(e)
+    at = {"loss_query": query} if side == "query" else {}
+    at |= {"loss_key": key} if side == key_side(e) else {}
+    moved: dict[str, Any] = {name: sources.index(place) for name, place in at.items() if place in sources}
+    return replace(config, **moved) if any(moved[name] != at[name] for name in moved) else config
+
+
+def _move_wanted(e: Experiment, side: Side, sources: Sequence[int | None], size: int) -> Weights:
+    """Return the weights in which the wanted output has moved with its tokens; that of new ones is 0."""
+    wanted = e.weights.extra.get("Y")
+    if wanted is None or side != "query" or not sources or list(sources) == list(range(len(wanted))):
+        return e.weights
+    moved = wanted.new_zeros(size, wanted.shape[1])
+    for place, source in enumerate(sources):
+        if source is not None and source < len(wanted):
+            moved[place] = wanted[source]
+    return replace(e.weights, extra={**e.weights.extra, "Y": own(moved)})
 
 
 def rearrange_mask(mask: Tensor, sources: Sequence[int | None]) -> Tensor:
