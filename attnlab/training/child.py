@@ -52,8 +52,8 @@ class Order:
 
     ``interval`` is the number of steps between recorded moments, as in :class:`Interval`; ``digest`` is that of the
     text learned so far, as in :class:`Started`, "" if none is known. With ``measure`` the held-out examples are
-    evaluated before the first step. With ``single`` the run pauses after one step, as after :class:`Step`. With
-    ``exact`` no moment is late, so that several runs have moments of the same steps, unless the weights are large.
+    evaluated before the first step. The run pauses after ``pause_after`` steps, unless it is None. With ``exact`` no
+    moment is late, so that several runs have moments of the same steps, unless the weights are large.
     """
 
     spec: RunSpec
@@ -62,7 +62,7 @@ class Order:
     interval: int = 1
     digest: str = ""
     measure: bool = False
-    single: bool = False
+    pause_after: int | None = None
     exact: bool = False
 
 
@@ -129,8 +129,8 @@ class Loop:
             self.trainer.replace_weights(order.weights)
         self._points: list[Point] = []
         self._metrics: list[Metric] = []
-        self._paused = self._wanted = False
-        self._single = order.single
+        self._paused = self._single = self._wanted = False
+        self._pause_after = order.pause_after
         size = sum(p.numel() * p.element_size() for p in self.trainer.model.parameters())
         self._exact = order.exact and size <= _SMALL
         self._interval, self._moment_due = max(1, order.interval), self.trainer.step
@@ -148,8 +148,11 @@ class Loop:
         )  # a resumed run may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
-        if ended is None and self._single:
-            ended = self._step()
+        if self._pause_after is not None:
+            for _ in range(self._pause_after):
+                ended = ended or self._step()
+            if ended is None:
+                self._pause()
         while ended is None:
             if not self._single:  # a single step sends its message when it has paused again
                 self._tell_when_due()

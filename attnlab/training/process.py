@@ -40,9 +40,9 @@ class TrainingProcess:
     """Trains a run in a process of its own: from its beginning, from a checkpoint, or with given weights.
 
     ``interval`` is the number of steps between recorded moments. ``digest`` is that of the text learned so far: a
-    different text is refused. With ``measure`` the held-out examples are evaluated before the first step; with
-    ``single`` the run pauses after one step; with ``exact`` small models have moments of exactly the multiples of
-    ``interval``. All methods must be called from one thread; only :meth:`stop` waits without being asked.
+    different text is refused. With ``measure`` the held-out examples are evaluated before the first step. The run
+    pauses after ``pause_after`` steps, unless it is None. With ``exact`` small models have moments of exactly the
+    multiples of ``interval``. All methods must be called from one thread; only :meth:`stop` waits without being asked.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class TrainingProcess:
         interval: int = 1,
         digest: str = "",
         measure: bool = False,
-        single: bool = False,
+        pause_after: int | None = None,
         exact: bool = False,
     ) -> None:
-        self._order = Order(spec, checkpoint, weights, interval, digest, measure, single, exact)
+        self._order = Order(spec, checkpoint, weights, interval, digest, measure, pause_after, exact)
         self._messages: deque[Message] = deque()
         self._changed = threading.Condition()
         self._popen: subprocess.Popen[bytes] | None = None

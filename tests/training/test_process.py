@@ -23,7 +23,6 @@ from attnlab.training.messages import (
     Failed,
     Interval,
     Message,
-    Pause,
     Progress,
     Put,
     Refused,
@@ -96,9 +95,8 @@ def test_a_process_trains_like_the_trainer_in_this_process(one_thread: None) -> 
 
 def paused(steps: int, **options: object) -> TrainingProcess:
     """Return a process that waits before its first step."""
-    process = TrainingProcess(tiny(steps), **options)  # type: ignore[arg-type]
+    process = TrainingProcess(tiny(steps), pause_after=0, **options)  # type: ignore[arg-type]
     process.start()
-    process.send(Pause())
     return process
 
 
@@ -134,15 +132,15 @@ def test_single_steps_equal_uninterrupted_training() -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_begins_with_a_single_step_waits_after_it() -> None:
-    process = TrainingProcess(tiny(LONG), single=True)
+def test_a_process_that_is_to_take_one_step_waits_after_it() -> None:
+    process = TrainingProcess(tiny(LONG), pause_after=1)
     process.start()
     came = wait_until_paused(process, 1)
     assert [point.step for point in points(came)] == [0]
     process.send(Step())
     assert [point.step for point in points(wait_until_paused(process, 2))] == [1]
     process.stop()
-    again = TrainingProcess(tiny(LONG), checkpoint=last_checkpoint(came), single=True)
+    again = TrainingProcess(tiny(LONG), checkpoint=last_checkpoint(came), pause_after=1)
     again.start()
     wait_until_paused(again, 2)
     again.stop()

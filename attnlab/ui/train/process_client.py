@@ -72,7 +72,7 @@ class ProcessClient(QObject):
             interval=run.recorder.interval,
             digest=digest,
             measure=measure,
-            single=single,
+            pause_after=1 if single else None,
             exact=exact,
         )
         self.process.start()
