@@ -20,7 +20,7 @@ from attnlab.training.inside import look_inside
 from attnlab.training.messages import Arrays
 from attnlab.training.model_view import Inside
 from attnlab.training.models.attention import LayerTrace
-from attnlab.training.models.base_model import OwnAnswers, pick_tokens
+from attnlab.training.models.base_model import Memory, OwnAnswers, pick_tokens
 from attnlab.training.own_random import draw_and_restore
 from attnlab.training.residual_stream import read_stream
 from attnlab.training.specs import RunSpec
@@ -109,6 +109,7 @@ class Viewer:
         with draw_and_restore():  # these weights are replaced
             self.model = models.build(spec.model, self.data).eval()
         models.switch_heads_off(self.model, spec)
+        self._written: Tensor | None = None
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -118,16 +119,17 @@ class Viewer:
     def look(self, step: int, weights: Arrays, probe: str, *, write: bool = True) -> Look:
         """Return the maps of all layers for a text, the right answer and what the model writes.
 
-        Writing takes a pass for each mistake. Without ``write``, ``predicted`` holds what the model predicts when it
-        reads the right tokens.
+        Writing takes at most a pass for each mistake; fewer if the model writes what it wrote at the last call. Without
+        ``write``, ``predicted`` holds what the model predicts when it reads the right tokens.
         """
         self.load(weights)
         batch = self._probe(probe)
         with torch.no_grad(), models.watch(self.model) as traces:
-            outputs = self.model(batch)
+            memory = self.model.remember(batch)
+            outputs = self.model.decode(batch.inputs, memory)
             maps = tuple(self._collect_maps(batch, name, traces[name]) for name in self.layers)
         loss = models.compute_loss(outputs, batch.targets)
-        own = self._answer_itself(batch, outputs) if write else None
+        own = self._answer_itself(batch, outputs, memory) if write else None
         written = self._read_texts(batch, outputs, own)[0]
         asked = bool(_has_target(batch.targets).any())
         return Look(
@@ -212,8 +214,9 @@ class Viewer:
         source = None if held_out.source is None else held_out.source[:n]
         batch = Batch(held_out.inputs[:n], held_out.targets[:n], source)
         with torch.no_grad():
-            outputs = self.model(batch)
-            return self._read_texts(batch, outputs, self._answer_itself(batch, outputs))
+            memory = self.model.remember(batch)
+            outputs = self.model.decode(batch.inputs, memory)
+            return self._read_texts(batch, outputs, self._answer_itself(batch, outputs, memory))
 
     def look_inside(self, weights: Arrays, probe: str) -> Inside:
         """Return what the model's diagram shows of a text: its blocks, masks, states and answers."""
@@ -328,9 +331,14 @@ class Viewer:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
 
-    def _answer_itself(self, batch: Batch, outputs: Tensor) -> OwnAnswers | None:
+    def _answer_itself(self, batch: Batch, outputs: Tensor, memory: Memory | None) -> OwnAnswers | None:
         """Return what the model writes after ⟨; None if it writes nothing there."""
-        return self.model.answer_itself(batch, outputs) if reads_own_tokens(self.model, batch) else None
+        if not reads_own_tokens(self.model, batch):
+            return None
+        guess = self._written if self._written is not None and self._written.shape == batch.targets.shape else None
+        own = self.model.answer_itself(batch, outputs, memory, guess)
+        self._written = own.answers
+        return own
 
     def _read_texts(self, batch: Batch, outputs: Tensor, own: OwnAnswers | None) -> tuple[Written, ...]:
         """Return examples with what the model writes itself, or without ``own`` what it predicts."""

@@ -191,6 +191,36 @@ def test_predicted_answers_equal_writing_one_token_at_a_time(kind: str, seed: in
             row = torch.cat([row, follows[:, None]], 1)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "encoder"])
+def test_a_guess_saves_passes_and_never_changes_what_is_written(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, b = built(replace(SMALL, kind=kind)).eval(), batch(kind, 9)
+    targets = b.targets.clone()
+    targets[:, :2] = IGNORED
+    b = Batch(b.inputs, targets, b.source)
+    asked, g = targets != IGNORED, torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        memory, passes = model.remember(b), list[Tensor]()
+        outputs = model.decode(b.inputs, memory)
+        right = model.answer_itself(b)
+        decode = model.decode
+
+        def count(inputs: Tensor, memory: Memory | None) -> Tensor:
+            passes.append(inputs)
+            return decode(inputs, memory)
+
+        monkeypatch.setattr(model, "decode", count)
+        for i in range(20):
+            guess = torch.randint(1, V, right.answers.shape, generator=g)
+            guess[:, :i] = right.answers[:, :i]
+            own = model.answer_itself(b, outputs, memory, guess)
+            assert torch.equal(own.inputs, right.inputs)
+            assert torch.equal(own.answers[asked], right.answers[asked])
+            assert torch.equal(own.logits, right.logits)
+        passes.clear()
+        model.answer_itself(b, outputs, memory, right.answers)
+    assert len(passes) == 1
+
+
 def test_an_encoder_answers_in_place() -> None:
     model, b = built(replace(SMALL, kind="encoder")).eval(), batch("encoder", 6, 6)
     with torch.no_grad():

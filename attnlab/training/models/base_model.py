@@ -55,13 +55,17 @@ class Model(nn.Module):
         """Return the memory of a source [B, S]; only models with an encoder implement this."""
         raise NotImplementedError
 
+    def remember(self, batch: Batch) -> Memory | None:
+        """Return the memory of a batch's source; None without a source."""
+        return None if batch.source is None else self.encode(batch.source)
+
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V] for tokens [B, T], or numbers [B, T, d] for numbers [B, T, d]."""
         raise NotImplementedError
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits [B, T, V] for each position of the inputs, or numbers [B, T, d]."""
-        return self.decode(batch.inputs, None if batch.source is None else self.encode(batch.source))
+        return self.decode(batch.inputs, self.remember(batch))
 
     @torch.no_grad()
     def write(
@@ -79,7 +83,7 @@ class Model(nn.Module):
         At temperature 0 these are the most likely tokens, else samples of the ``top_k`` most likely, 0 for all. PAD
         follows after END.
         """
-        memory = None if batch.source is None else self.encode(batch.source)
+        memory = self.remember(batch)
         if not self.onward:
             return pick_tokens(self.decode(batch.inputs, memory)[:, :n], generator, temperature, top_k)
         start = batch.inputs if memory is None else torch.full_like(batch.inputs[:, :1], BEGIN)
@@ -102,24 +106,45 @@ class Model(nn.Module):
         return self.answer_itself(batch).answers
 
     @torch.no_grad()
-    def answer_itself(self, batch: Batch, outputs: Tensor | None = None) -> OwnAnswers:
+    def answer_itself(
+        self,
+        batch: Batch,
+        outputs: Tensor | None = None,
+        memory: Memory | None = None,
+        guess: Tensor | None = None,
+    ) -> OwnAnswers:
         """Return the greedy predictions in which each target continues the model's own, with their logits.
 
         An ``onward`` model predicts all positions at once and reads its predictions until they no longer change. This
-        needs one forward pass, whose ``outputs`` may be known already, and one more for each mistake.
+        needs one forward pass, whose ``outputs`` and ``memory`` may be known already, and one more for each mistake. A
+        ``guess`` at the answers [B, T], such as those of a few training steps before, saves passes if it is right, and
+        never changes the result.
         """
-        memory = None if batch.source is None else self.encode(batch.source)
+        memory = self.remember(batch) if memory is None else memory
         inputs, asked = batch.inputs, (batch.targets != IGNORED)[:, :-1]
         logits = self.decode(inputs, memory) if outputs is None else outputs
         answers = pick_tokens(logits)
-        for _ in range(inputs.shape[1] if self.onward else 0):
-            given = torch.where(asked, answers[:, :-1], batch.inputs[:, 1:])
+        read = answers if guess is None else _follow_guess(guess, answers, batch.targets)
+        for _ in range(inputs.shape[1] + 1 if self.onward else 0):
+            given = torch.where(asked, read[:, :-1], batch.inputs[:, 1:])
             if torch.equal(given, inputs[:, 1:]):
                 break
             inputs = torch.cat([inputs[:, :1], given], 1)
             logits = self.decode(inputs, memory)
-            answers = pick_tokens(logits)
+            read = answers = pick_tokens(logits)
         return OwnAnswers(inputs, logits, answers)
+
+
+def _follow_guess(guess: Tensor, answers: Tensor, targets: Tensor) -> Tensor:
+    """Return the tokens that a model probably writes [B, T], from a guess and the answers that follow right tokens.
+
+    Its answers are certain up to the first mistake. Where the guess agrees with these, the guess continues them.
+    """
+    asked = targets != IGNORED
+    right = ((answers == targets) | ~asked).cumprod(1).bool()
+    certain = torch.cat([torch.ones_like(right[:, :1]), right[:, :-1]], 1)
+    agrees = ((guess == answers) | ~(certain & asked)).all(1, keepdim=True)
+    return torch.where(agrees & ~certain, guess, answers)
 
 
 def pick_tokens(
