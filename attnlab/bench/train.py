@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from attnlab.base.errors import TrainingError
 from attnlab.bench.measure import Case, make_case, run_in_turns
+from attnlab.bench.train_answers import measure_answers
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.look import Viewer
@@ -52,6 +53,7 @@ def measure_process(quick: bool = False) -> Iterator[Case]:
         yield from measure_speed(0.3 if quick else TURN_S, 1 if quick else TURNS)
         yield measure_stop(1 if quick else STOPS)
         yield from measure_recording(40 if quick else RECORDED)
+        yield from measure_answers(quick)
     finally:
         torch.set_num_threads(threads)
 

@@ -24,6 +24,8 @@ def test_a_run_is_measured_without_a_window() -> None:
         "stop",
         "scrubbing, moments shown",
         "saving, longest hold-up",
+        "answers to the probe, reverse",
+        "answers to the probe, dates",
     ]
     assert {case.bench for case in cases} == {"train"}
     measured = {case.case: case.ours for case in cases}
