@@ -138,11 +138,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Arrows in a plane under a title, and what they say, below it."""
+    """Arrows in a plane under a title, and what they say, below it; ``moving`` are the arrows on their way there."""
 
     title: str
     arrows: ArrowsData
     caption: str
+    moving: ArrowsData | None = None
 
 
 LensPicture = Charts | MapRows | Circles | Table | Plane

@@ -54,8 +54,13 @@ def draw_plane(
         return make_face(size, bold=role == "strong")
 
     layout = lay_out_plane(plane.arrows, area, zoom, lambda text: measure_text(text, key))
-    shown = plane.arrows if answered else _cover(plane.arrows)
+    shown = plane.moving or plane.arrows
+    shown = shown if answered else _cover(shown)
+    painter.save()
+    if plane.moving is not None:
+        painter.setClipRect(area)
     paint_plane(painter, shown, layout, palette, zoom, find_face)
+    painter.restore()
     return () if fits else (plane.caption,)
 
 

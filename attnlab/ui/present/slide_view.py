@@ -1,6 +1,5 @@
 """Paints a slide: a picture prepared in advance, with a fade of new cells, a spotlight, a black screen."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +8,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import compute_luminance
+from attnlab.figures.slides.lens_content import Plane
 from attnlab.figures.slides.slide_content import SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
@@ -18,6 +18,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.motion import motion_ms
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.present.formulas import FORMULAS
+from attnlab.ui.present.slide_motion import Motion, find_travel, find_turn
 from attnlab.ui.present.spoken_slide import describe_choices, name_slide_cell
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, move_cell, split_cell
 
@@ -60,6 +61,8 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self._motion.setStartValue(VEIL)
         self._motion.setEndValue(0.0)
         self._motion.valueChanged.connect(self._on_motion)
+        self._arrows: Plane | None = None
+        self._way: Motion | None = None
         self._turning: tuple[SlideContent, QPixmap, Drawn] | None = None
         self._turn = QVariantAnimation(self)
         self._turn.setDuration(TURN_MS)
@@ -112,15 +115,21 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self.update()
 
     def show_content(self, content: SlideContent, soft: bool = False) -> None:
-        """Show a slide; ``soft`` fades newly revealed cells in."""
+        """Show a slide; ``soft`` fades newly revealed cells in. The arrows of a lens move on from the slide before."""
         before, self._content = self._content, content
         self.finish()
         self.drawn = self._find_picture(content)[2]
-        if soft and before is not None and not self.reduced_motion and motion_ms(self):
-            self._fresh = self._find_new_cells(before, content)
+        if before is not None and not self.reduced_motion and self.isVisible() and motion_ms(self):
+            if soft:
+                self._fresh = self._find_new_cells(before, content)
             if self._fresh:
                 self._motion.start()
-            self._begin_turn(before, content)
+            turn = find_turn(before, content) if soft else None
+            self._begin_motion(turn or find_travel(self._arrows, content))
+        if isinstance(content.picture, Plane):
+            self._arrows = content.picture
+        elif not content.beside:  # a slide of arrows whose plane is still computed goes on from the last
+            self._arrows = None
         self._describe(content)
         self.laid_out.emit()
         self.update()
@@ -131,23 +140,23 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         if not self.size().isEmpty():
             self._find_picture(content)
 
-    def _begin_turn(self, before: SlideContent, content: SlideContent) -> None:
-        """Turn the arrows of a lens from one word to the next."""
-        same = content.picture is not None and content.picture is before.picture
-        if same and None not in (before.turned, content.turned) and before.turned != content.turned:
-            self._turn.setStartValue(float(before.turned or 0))
-            self._turn.setEndValue(float(content.turned or 0))
+    def _begin_motion(self, way: Motion | None) -> None:
+        """Move the arrows of a lens to where they belong."""
+        if way is not None:
+            self._way = way
+            self._turn.setStartValue(float(way.start))
+            self._turn.setEndValue(float(way.end))
             self._turn.start()
 
     @Slot(object)
     def _on_turned(self, turned: float) -> None:
-        if self._content is not None and self.turning:
-            self._turning = self._draw(replace(self._content, turned=turned))
+        if self._way is not None and self.turning:
+            self._turning = self._draw(self._way.make(turned))
             self.update()
 
     @property
     def turning(self) -> bool:
-        """Whether arrows are turning."""
+        """Whether arrows are moving."""
         return self._turn.state() == QVariantAnimation.State.Running
 
     @Slot()
@@ -155,6 +164,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         """End all motion: show all new cells, and arrows where they belong."""
         self._motion.stop()
         self._turn.stop()
+        self._way = None
         if self._turning is not None:
             self._turning = None
             self.update()

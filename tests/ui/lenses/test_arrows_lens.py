@@ -336,8 +336,10 @@ def test_keys_of_a_second_sequence_travel_from_its_tokens(sit_down: "Callable[..
     person.click(person.find(QRadioButton, "Queries and keys", lens))
     assert lens.plane.motion.data is not None
     starts = {arrow.key: arrow.tip for arrow in lens.plane.motion.data.arrows}
-    assert starts["queries", 1] == pytest.approx(before["inputs", 1], abs=1e-3)
-    assert starts["keys", 1] == pytest.approx(before["memory", 1], abs=1e-3)
+    factor = starts["queries", 1][0] / before["inputs", 1][0]
+    assert 0 < factor < 1  # tokens reach further than queries and keys
+    np.testing.assert_allclose(starts["queries", 1], factor * np.array(before["inputs", 1]), atol=1e-3)
+    np.testing.assert_allclose(starts["keys", 1], factor * np.array(before["memory", 1]), atol=1e-3)
     lens.plane.motion.skip()
 
 

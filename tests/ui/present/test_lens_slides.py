@@ -19,7 +19,7 @@ from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides import slide_text
 from attnlab.figures.slides.lens_chart import draw_chart, format_tick
 from attnlab.figures.slides.lens_circles import find_circle
-from attnlab.figures.slides.lens_content import Chart, ChartLine, Charts, Circles, MapRows, Table
+from attnlab.figures.slides.lens_content import Chart, ChartLine, Charts, Circles, MapRows, Plane, Table
 from attnlab.figures.slides.lens_painter import draw_lens, find_type
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
@@ -201,6 +201,47 @@ def test_the_turn_takes_300_ms_and_none_where_motion_is_reduced(
     talk.person.wait_for(lambda: not view.turning)
     view.reduced_motion = True
     talk.press(Key.Key_Right)
+    assert not view.turning
+    assert read_side(talk) == end
+
+
+ARROWS = "## Tokens\n\n```state\npreset: the-cat-sat\nlens: arrows\nstage: inputs\n```\n\nFirst.\n\n"
+ARROWS += "## Queries\n\n```state\nlens: arrows\nstage: scores\n```\n\nSecond.\n\n## After\n\n```state\nlens: none\n"
+ARROWS += "```\n\nLast.\n"
+
+
+def test_arrows_move_on_from_slide_to_slide(lecture: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.ui.present.slide_view.motion_ms", lambda _: 150)
+    talk = lecture(parse(ARROWS, "move"), size=(1280, 720))
+    view = talk.presentation.view
+    view._turn.setDuration(1_000_000)  # it ends by itself in no test
+    talk.person.wait_for(lambda: isinstance(talk.content.picture, Plane))
+    assert not view.turning  # nothing was there before
+    tokens = talk.content.picture
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: talk.content.picture not in (None, tokens))
+    assert view.turning
+    assert view._way is not None
+    on_the_way = [view._way.make(share).picture for share in (0.0, 0.5, 1.0)]
+    queries, begun = talk.content.picture.arrows.arrows, on_the_way[0].moving.arrows
+    longest = [max(math.hypot(*tip) for tip in picture.arrows.points()) for picture in (tokens, talk.content.picture)]
+    factor = min(1.0, longest[1] / longest[0])
+    starts = {arrow.token: (factor * arrow.tip[0], factor * arrow.tip[1]) for arrow in tokens.arrows.arrows}
+    assert [arrow.tip for arrow in begun] == [pytest.approx(starts[arrow.token]) for arrow in queries]
+    assert max(math.hypot(*arrow.tip) for arrow in begun) <= longest[1] * 1.001
+    assert [arrow.tip for arrow in on_the_way[2].moving.arrows] == [pytest.approx(arrow.tip) for arrow in queries]
+    assert all(picture.moving.projection is None for picture in on_the_way)
+    view._turn.setCurrentTime(500_000)
+    between = read_side(talk)
+    view.finish()
+    assert not view.turning
+    end = read_side(talk)
+    assert between != end
+    talk.press(Key.Key_Left)
+    talk.person.wait_for(lambda: talk.content.picture is not None and talk.content.picture.title == "Tokens")
+    view.reduced_motion = True
+    talk.press(Key.Key_Right)
+    talk.person.wait_for(lambda: talk.content.picture is not None and talk.content.picture.title != "Tokens")
     assert not view.turning
     assert read_side(talk) == end
 

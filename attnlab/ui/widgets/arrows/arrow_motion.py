@@ -1,11 +1,10 @@
 """The short motion of arrows from one picture to the next: from tokens to queries and keys, or to another plane."""
 
-from dataclasses import replace
-
 from PySide6.QtCore import QEasingCurve, QObject, QVariantAnimation, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.arrows.arrow_data import Arrow, ArrowsData, Point
+from attnlab.figures.arrows.arrow_blend import blend_arrows, find_starts
+from attnlab.figures.arrows.arrow_data import ArrowsData, Point
 from attnlab.ui.base.motion import motion_ms
 
 
@@ -30,13 +29,7 @@ class ArrowMotion(QObject):
     @property
     def data(self) -> ArrowsData | None:
         """What to paint while arrows move; None at rest."""
-        if self._end is None:
-            return None
-        arrows = (
-            replace(arrow, tip=_blend(start, arrow.tip, self._share))
-            for start, arrow in zip(self._starts, self._end.arrows, strict=True)
-        )
-        return replace(self._end, arrows=tuple(arrows), projection=None, mixture=None)
+        return None if self._end is None else blend_arrows(self._starts, self._end, self._share)
 
     def begin(self, before: ArrowsData, after: ArrowsData) -> None:
         """Move from one picture to another, unless motion is reduced or the plane is hidden."""
@@ -44,7 +37,7 @@ class ArrowMotion(QObject):
         duration_ms = 2 * motion_ms(self._plane)
         if not duration_ms or not self._plane.isVisible():
             return
-        self._starts = tuple(_find_start(arrow, before) for arrow in after.arrows)
+        self._starts = find_starts(before, after)
         self._end, self._share = after, 0.0
         self.animation.setDuration(duration_ms)
         self.animation.start()
@@ -62,15 +55,3 @@ class ArrowMotion(QObject):
         assert isinstance(share, float)
         self._share = share
         self.moved.emit()
-
-
-def _find_start(arrow: Arrow, before: ArrowsData) -> Point:
-    """Return where an arrow begins: at its old tip, else at that of the same token, else at the origin."""
-    same = next((old.tip for old in before.arrows if old.key == arrow.key), None)
-    if same is not None or arrow.token is None:
-        return same or (0.0, 0.0)
-    return next((old.tip for old in before.arrows if old.token == arrow.token), (0.0, 0.0))
-
-
-def _blend(start: Point, end: Point, share: float) -> Point:
-    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
