@@ -76,9 +76,8 @@ def _take_minutes(pair: Pair) -> int:
 
 
 def _take_name(what: str, known: Iterable[str]) -> Take:
-    names = tuple(known)
-
     def take(pair: Pair) -> str:
+        names = tuple(known)
         if pair.value not in names:
             raise AttnlabError(f"There is no {what} {reprlib.repr(pair.value)}; {suggest(str(pair.value), names)}")
         return str(pair.value)
