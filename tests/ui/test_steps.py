@@ -192,7 +192,7 @@ def test_escape_releases_the_enlarged_card_then_the_cell_then_the_step(person: "
 
 def test_the_bar_names_the_button_that_walks_back_wherever_the_focus_is(person: "Person") -> None:
     labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
-    assert "walk back through them with ◀" in labels
+    assert "◀ walks back" in labels
     person.click_number(0, 0)
     person.key(Key.Key_Left)  # in a table the key is the table's
     assert told(person) == "All steps"

@@ -173,7 +173,7 @@ class StepBar(FollowsTheme, QFrame):
         if view.at is None:
             self._show_progress(self._trace, view, "all steps")
             self._title.setText("All steps")
-            self._about.setText("walk back through them with ◀")  # a key would be a table's while that has the focus
+            self._about.setText("◀ walks back")  # a key would be a table's while that has the focus
             going_back = True
         else:
             going_back = self._show_place(self._trace, view, view.at)
