@@ -165,6 +165,7 @@ class StepBar(FollowsTheme, QFrame):
         self.depths.set_value(view.depth)
         if view.at is None:
             self._play(False)
+        self._about.whole = view.at is None
         self._make_room()
         for name in ("next", "last"):
             self.buttons[name].setEnabled(view.at is not None)

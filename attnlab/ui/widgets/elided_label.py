@@ -18,6 +18,8 @@ class ElidedLabel(QLabel):
     def __init__(self, parent: QWidget | None = None, separator: str = "") -> None:
         super().__init__(parent)
         self._separator = separator
+        self.whole = False
+        """Whether the text is shown as a whole or not at all."""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setMinimumWidth(0)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -31,6 +33,8 @@ class ElidedLabel(QLabel):
             fits = self._separator.join(parts[:count])
             if self.fontMetrics().horizontalAdvance(fits) <= room:
                 return fits
+        if self.whole:
+            return ""
         short = self.fontMetrics().elidedText(parts[0], Qt.TextElideMode.ElideRight, room)
         return short if len(short) > 4 or short == whole else ""
 

@@ -60,3 +60,12 @@ def test_whole_parts_are_left_out_from_the_end(qtbot: QtBot) -> None:
     assert all(text.endswith("…") for text in seen[3:])
     label.resize(200, 24)
     assert told(label) == label.text()
+
+
+def test_a_text_to_be_shown_whole_is_not_shortened(qtbot: QtBot) -> None:
+    label = made(qtbot, 120)
+    assert label.visible_text.endswith("…")
+    label.whole = True
+    assert label.visible_text == ""
+    label.resize(2000, label.height())
+    assert label.visible_text == SENTENCE

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.ui.playground.lenses.arrows_content import Choices
@@ -75,9 +75,8 @@ class ArrowControls(QWidget):
     def _group(self, title: str, segments: Segments) -> QWidget:
         group, label = QWidget(), QLabel(title)
         label.setProperty("role", "muted")
-        line = QHBoxLayout(group)
+        line = FlowLayout(group, gap=6)
         line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
         line.addWidget(label)
         line.addWidget(segments)
         return group
