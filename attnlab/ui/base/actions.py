@@ -110,6 +110,7 @@ class ActionList(QObject):
         self._actions: dict[str, Action[Any]] = {}
         self._qt: dict[str, QAction] = {}
         self._keys: dict[str, str] = {}
+        self._shortcut_texts: dict[str, str] = {}
         for action in actions:
             self.add(action)
 
@@ -122,7 +123,9 @@ class ActionList(QObject):
             self._claim(action.id, text, key)
         made = QAction(self)
         made.setObjectName(action.id)
-        made.setShortcuts(keys)
+        if keys:
+            made.setShortcuts(keys)
+            self._shortcut_texts[action.id] = keys[0].toString(QKeySequence.SequenceFormat.NativeText)
         made.setCheckable(action.checked is not None)
         made.triggered.connect(partial(self._on_triggered, action.id))
         self._actions[action.id], self._qt[action.id] = action, made
@@ -161,7 +164,7 @@ class ActionList(QObject):
 
     def shortcut_text(self, action_id: str) -> str:
         """Return the first shortcut as this platform writes it, "" without one."""
-        return self._qt[action_id].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        return self._shortcut_texts.get(action_id, "")
 
     def shortcut_texts(self, action_id: str) -> list[str]:
         """Return all shortcuts as this platform writes them."""

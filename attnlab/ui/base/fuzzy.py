@@ -39,8 +39,8 @@ def close(query: str, text: str) -> Match | None:
     three in a row count anywhere.
     """
     found = match(query, text)
-    if found is None:
-        return None
+    if found is None or not found.places:
+        return found
     begun, run = False, 0
     met = set(found.places)
     for i in range(len(text)):

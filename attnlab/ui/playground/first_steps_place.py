@@ -71,7 +71,8 @@ class FirstStepsPlace(QObject):
         self.link.clicked.connect(self._on_link_clicked)
         lenses.add_to_bar(self.link)
         self.popup: FirstStepsPopup | None = None
-        self._room: object = None
+        self._frame: object = None
+        self._least_height = 0
         for watched in (inputs, inputs.viewport(), inputs.body):  # the second is narrower beside a scroll bar
             watched.installEventFilter(self)
         steps.refreshed.connect(self.refresh)
@@ -115,13 +116,15 @@ class FirstStepsPlace(QObject):
         self.popup.open_below(self.link)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in _ARRANGED_ON and (self._steps.is_shown or not self.foot.isHidden()):
-            room = self._measure_room()
-            if room != self._room or event.type() == QEvent.Type.StyleChange:  # Qt sends several for each change
-                self._room = room
+        kind = event.type()
+        if kind in _ARRANGED_ON and (self._steps.is_shown or not self.foot.isHidden()):
+            inputs = self._inputs
+            frame = inputs.isHidden(), inputs.geometry(), inputs.viewport().width()
+            same = frame == self._frame and kind != QEvent.Type.StyleChange
+            if not same or kind == QEvent.Type.LayoutRequest:  # Qt sends several events for each change
+                least = inputs.measure_least_height()
+                same = same and least == self._least_height
+                self._frame, self._least_height = frame, least
+            if not same:
                 self.refresh()
         return False
-
-    def _measure_room(self) -> object:
-        inputs = self._inputs
-        return inputs.isHidden(), inputs.geometry(), inputs.viewport().width(), inputs.measure_least_height()
