@@ -121,6 +121,8 @@ def arrange(
         gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
         lines = -(-count // per_row)
         cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, oblong)
+        if best is not None and _rate_cells(cell_w, cell_h) <= best[0]:
+            continue  # a larger gap would make the cells even smaller
         while (
             lines > 1
             and gap[0] * _round_to_pixels(cell_w, cell_h, ratio)[1] < limits.title_height
@@ -128,7 +130,7 @@ def arrange(
         ):
             gap = (gap[0] + 1, gap[1])  # makes the cells smaller
             cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, oblong)
-        score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
+        score = _rate_cells(cell_w, cell_h)
         if best is None or score > best[0]:
             best = (score, per_row, cell_w, cell_h, gap)
     assert best is not None
@@ -149,6 +151,11 @@ def arrange(
         limits.label_height,
         limits.title_height,
     )
+
+
+def _rate_cells(cell_w: float, cell_h: float) -> float:
+    """Return how well cells of a size can be seen; the larger, the better."""
+    return min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
 
 
 def _round_to_pixels(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:

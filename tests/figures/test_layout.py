@@ -1,9 +1,12 @@
 """Cells of one or many maps lie inside their area, do not overlap, and are found under the mouse."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnlab.figures import layout
 from attnlab.figures.layout import Grid, Limits, arrange
 
 SIZES = st.integers(1, 40)
@@ -150,3 +153,15 @@ def test_points_beside_or_between_maps_find_nothing() -> None:
     between = grid.x + 4.5 * grid.cell_width
     assert grid.per_row > 1
     assert grid.hit(between, grid.y + 1) is None
+
+
+def test_the_work_for_many_maps_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, find = [], layout._find_cell_size
+
+    def count(*args: Any) -> tuple[float, float]:
+        sizes.append(args)
+        return find(*args)
+
+    monkeypatch.setattr(layout, "_find_cell_size", count)
+    arrange((0.0, 0.0, 900.0, 500.0), 1, 1, 4096, Limits(90.0, 90.0, 40.0, 30.0, 20.0), True)
+    assert len(sizes) < 40 * 4096  # each arrangement was tried with hundreds of gaps, and the window stood still
