@@ -133,6 +133,11 @@ def test_the_help_fits_into_its_window(person: "Person", size: tuple[int, int], 
     assert shown.width() <= size[0]
     assert shown.height() <= size[1]
     assert shown.text.horizontalScrollBar().maximum() == 0
+    topics = shown.findChild(QListWidget)
+    assert topics is not None
+    if type_size < 250:
+        assert topics.sizeHintForColumn(0) <= topics.viewport().width(), "no topic is cut"
+    assert shown.report.height() == shown.report.sizeHint().height(), "without a log, the text takes the rest"
     for button in (shown.copy_button, shown.folder_button):
         assert shown.rect().contains(
             button.geometry().translated(button.parentWidget().mapTo(shown, button.rect().topLeft()))

@@ -92,20 +92,19 @@ class HelpWindow(FollowsTheme, QDialog):
         beside.addWidget(self._list)
         self._side = side
         self.report = QWidget()
-        below = QVBoxLayout(self.report)
-        below.setContentsMargins(24, 0, 24, 16)
-        below.addWidget(self.log, 1)
+        self._below = QVBoxLayout(self.report)
+        self._below.addWidget(self.log, 1)
         buttons = QHBoxLayout()
         for button in (self.copy_button, self.folder_button):
             buttons.addWidget(button)
         buttons.addStretch(1)
-        below.addLayout(buttons)
+        self._below.addLayout(buttons)
         page = QFrame()
         page.setProperty("ground", "surface")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.text, 3)
-        column.addWidget(self.report, 2)
+        self._column = QVBoxLayout(page)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.addWidget(self.text, 3)
+        self._column.addWidget(self.report)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -118,7 +117,8 @@ class HelpWindow(FollowsTheme, QDialog):
         room = parent.window().size() if parent is not None else self.size()
         self._list.setFont(font("text"))
         widest = max(self._list.fontMetrics().horizontalAdvance(topic.title) for topic in self._topics)
-        self._side.setFixedWidth(min(widest + px(52), room.width() // 3))
+        self._side.setFixedWidth(min(widest + px(52), room.width() * 2 // 5))
+        self._below.setContentsMargins(px(24), px(8), px(24), px(16))
         self.setMinimumSize(min(px(LEAST[0]), room.width()), min(px(LEAST[1]), room.height()))
         self.resize(min(px(WISHED[0]), room.width()), min(px(WISHED[1]), room.height()))
         self._write()
@@ -154,7 +154,9 @@ class HelpWindow(FollowsTheme, QDialog):
         self.report.setVisible(is_report)
         if is_report:
             self.log.setPlainText(help_texts.read_log())
-            self.log.setVisible(bool(self.log.toPlainText()))
+            has_log = bool(self.log.toPlainText())
+            self.log.setVisible(has_log)
+            self._column.setStretchFactor(self.report, 2 if has_log else 0)  # its buttons need no more than their line
             self.copy_button.setText("Copy for a report")
 
     @Slot()
@@ -184,7 +186,8 @@ def _set_type(document: QTextDocument) -> None:
             cursor.mergeBlockFormat(around)
         elif QTextCursor(block).currentTable() is None:
             spaced = QTextBlockFormat()
-            spaced.setBottomMargin(px(4 if block.textList() is not None else 10))
+            goes_on = block.textList() is not None and block.next().textList() is not None
+            spaced.setBottomMargin(px(4 if goes_on else 10))
             spaced.setLineHeight(128, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             QTextCursor(block).mergeBlockFormat(spaced)
         block = block.next()
