@@ -42,6 +42,10 @@ class TextFileControl(Control):
         self.show_field(field)
         self.restyle()
 
+    def restyle(self) -> None:
+        super().restyle()
+        self.setMinimumHeight(0)  # its two lines need their own height, not that of one
+
     def show_field(self, field: Field) -> None:
         self.field = field
         path = str(field.value or "")

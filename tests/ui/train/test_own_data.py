@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from attnlab.ui.train.text_file_control import TextFileControl
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
@@ -77,6 +77,12 @@ def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_sett
     wait_for_check(pupil)
     said = "Line 13 of words.tsv has one column; each line needs a source, a tab and a target."
     pupil.wait_for(lambda: panel.complaint() == said)
+    message = next(label for label in panel.options.findChildren(QLabel) if label.text() == said)
+    for type_size in (100, 175):
+        pupil.window.change_settings(type_size=type_size)
+        pupil.wait_for(lambda: message.height() >= message.heightForWidth(message.width()))
+        assert control.height() >= control.sizeHint().height(), "its buttons are not cut"
+    pupil.window.change_settings(type_size=100)
     assert not pupil.trainer.header.main.isEnabled()
     path.write_text(PLURALS)
     QTest.mouseClick(control.open, Qt.MouseButton.LeftButton)

@@ -18,6 +18,9 @@ from attnlab.ui.widgets.fields.option_field import Field
 
 __all__ = ["Field", "OptionFields"]
 
+BELOW = 100
+"""An empty row below all fields, which takes the height that a form does not need."""
+
 
 @guarded
 class OptionFields(FollowsTheme, QWidget):
@@ -45,7 +48,7 @@ class OptionFields(FollowsTheme, QWidget):
         self._grid = QGridLayout(self)
         self._grid.setColumnStretch(1 if style.is_wide else 0, 1)
         if style.is_wide:
-            self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+            self._grid.setRowStretch(BELOW, 1)  # an alignment would cut messages of several lines
 
     def restyle(self) -> None:
         """Set the sizes."""
