@@ -24,7 +24,7 @@ class LessonsHeader(FollowsTheme, QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 16, 8)
         row.setSpacing(8)
-        title, self._counts = QLabel("Lessons"), ElidedLabel()
+        title, self._counts = QLabel("Lessons"), ElidedLabel(separator=" · ")
         title.setProperty("role", "title")
         self._counts.setProperty("role", "muted")
         self.search = TextField()

@@ -55,7 +55,7 @@ class ModelsBar(FollowsTheme, QFrame):
         self.panel.setToolTip("Show or hide the text and what is switched off")
         self.model.setToolTip("Open another model")
         self.folder.setToolTip("Open a folder with a config.json, its weights and its tokenizer")
-        self.place, self.badge = QLabel(), ElidedLabel()
+        self.place, self.badge = QLabel(), ElidedLabel(separator=" · ")
         self.place.setProperty("role", "title")
         self.pages = Segments("Show")
         self.pages.set_choices([Choice(False, "Maps", "All heads, what each does, and the answer"), DIAGRAM])
@@ -115,7 +115,7 @@ class ModelsBar(FollowsTheme, QFrame):
         if layer.difference is None:
             text, role = "cannot be opened in the playground", "muted"
         elif layer.is_true:
-            same = "true to the model" if not changed else "the playground computes the same, with your changes"
+            same = "true to the model" if not changed else "as in the model with your changes"
             text, role = f"✓ {same} · largest difference {write_difference(layer.difference)}", "good"
         else:
             text, role = f"differs from the model by up to {write_difference(layer.difference)}", "error"
@@ -136,7 +136,7 @@ class ModelsBar(FollowsTheme, QFrame):
 
     def _fit(self) -> None:
         """Leave out the button for folders, then the badge's text shortens by itself."""
-        self.folder.setVisible(self.width() >= px(760))
+        self.folder.setVisible(self.width() >= px(820))
         self.place.setVisible(self.width() >= px(520))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

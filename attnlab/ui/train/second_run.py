@@ -36,7 +36,7 @@ class RunHead(FollowsTheme, QWidget):
     def __init__(self, name: str, which: str) -> None:
         super().__init__()
         self.setProperty("ground", "ground")
-        self.title, self.step = ElidedLabel(), QLabel()
+        self.title, self.step = ElidedLabel(separator=" · "), QLabel()
         self.title.setText(name)
         self.title.setProperty("role", "title")
         self.step.setProperty("role", "muted")

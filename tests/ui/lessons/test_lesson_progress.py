@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.lessons.library import list_shipped
+from attnlab.ui.widgets.elided_label import ElidedLabel
 from tests.ui.lessons.test_lessons_workspace import find_controller, step_of, walk, workspace_of
 
 if TYPE_CHECKING:
@@ -118,6 +119,15 @@ def test_twelve_lessons_fit_without_scrolling(person: "Person") -> None:
     steps = workspace.page.steps
     tops = [steps.visualItemRect(steps.item(i)).top() for i in range(6)]
     assert tops[0] == tops[4] < tops[5]  # five in a row
+
+
+def test_a_narrow_bar_leaves_out_the_hours_instead_of_cutting_them(person: "Person") -> None:
+    person.window.change_settings(type_size=175)
+    person.window.resize(1024, 640)
+    counts = workspace_of(person).header.findChild(ElidedLabel)
+    assert counts is not None
+    person.wait_for(lambda: counts.visible_text == f"{len(list_shipped())} lessons")
+    assert "hours" in counts.text()
 
 
 def test_a_lesson_is_read_where_the_explanation_was_folded(person: "Person") -> None:

@@ -45,6 +45,12 @@ def test_it_opens_alive_at_the_clearest_head(sit_down: "Callable[..., Person]") 
     assert reader.models.patterns.sentence.text().startswith("An induction head: on repeated random tokens, 94 %")
     assert reader.list_predictions()[0] == ("b", "0.998")
     assert reader.models.header.badge.text().startswith("✓ true to the model")
+    person.window.resize(1366, 768)
+    person.window.change_settings(type_size=175)
+    reader.wait()
+    assert reader.models.header.badge.visible_text == "✓ true to the model"
+    person.window.change_settings(type_size=100)
+    reader.wait()
     reader.check_every_map()
 
 
