@@ -46,6 +46,9 @@ class ArrayList(QWidget):
     def show_arrays(self, arrays: Iterable[NamedArray]) -> None:
         """Replace the arrays."""
         self._model.show_arrays(list(arrays))
+        for column in (1, 2):
+            self.table.resizeColumnToContents(column)  # the rest of the width is for the names
+            self.table.setColumnWidth(column, self.table.columnWidth(column) + px(8))
         self._on_filtered()
         self._on_current()
 
@@ -71,11 +74,10 @@ class ArrayList(QWidget):
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
-        header.setMinimumSectionSize(px(64))
+        header.setMinimumSectionSize(px(48))
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in (1, 2):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(column, px(104 if column == 1 else 76))
         return table
 
     def _lay_out(self) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QTableView
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from attnlab.ui.base.theme import px
 from attnlab.ui.weights.weights_dialog import WeightsDialog
 from attnlab.ui.workspaces.models import MODELS
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
@@ -339,6 +340,10 @@ def test_arrays_can_be_filtered_and_chosen_from_the_list(person: "Person", tmp_p
     user = open_weights(person, [write(state, tmp_path / "odd.pt")])
     person.click(user.button("Arrays"))
     assert "41 arrays" in user.texts()
+    table = person.find(QTableView, "Arrays of the file", user.dialog)
+    for column in (1, 2):
+        needed = max(table.sizeHintForColumn(column), table.horizontalHeader().sectionSizeHint(column), px(48))
+        assert table.columnWidth(column) <= needed + px(8), "the rest is for the names"
     field = person.find(QLineEdit, "Filter of the arrays", user.dialog)
     field.setFocus()
     QTest.keyClicks(field, "block.17")
