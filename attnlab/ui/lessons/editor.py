@@ -391,3 +391,4 @@ class Editor(FollowsTheme, QWidget):
 def _set(field: QLineEdit, text: str) -> None:
     if field.text() != text:
         field.setText(text)
+        field.setCursorPosition(0)  # a long text is read from its beginning

@@ -357,6 +357,7 @@ def test_the_editor_shows_the_slide_of_the_step(person: "Person") -> None:
     assert picture.content is not None
     assert picture.content.main is not None
     assert picture.content.main.title == "Weights"
+    assert editor.step_title.cursorPosition() == 0, "a title that is too long is cut at its end"
     editor.step_title.setFocus()
     editor.step_title.selectAll()
     person.type("Look here")
