@@ -249,7 +249,7 @@ class HeadsCard(CanvasCard):
         pen = Pen(painter, face("map", z))
         painter.setPen(QColor(p.muted))
         about = (
-            f"{ABOUT}; n of {self._mean.values.shape[2]}: tokens in effect" if self.effects and self._mean else ABOUT
+            f"{ABOUT}; n of {self._mean.values.shape[2]}: effective tokens" if self.effects and self._mean else ABOUT
         )
         pen.draw(left, self._title_middle(), pen.elide(about, self.width() - left - 160 * z))
 
