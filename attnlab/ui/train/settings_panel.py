@@ -178,8 +178,8 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self._complain(found.problem)
         self.vocabulary.setText(describe_vocabulary(found.tokens, found.unknown_share))
         self.vocabulary.setVisible(LEVEL in self.options.names() and bool(found.tokens))
-        if not found.problem:
-            self.count.setText(f"{found.parameters:,} parameters, {found.trainable:,} trainable")
+        size = f"{found.parameters:,} parameters, {found.trainable:,} trainable"
+        self.count.setText("" if found.problem else size)
 
     def set_locked(self, locked: bool) -> None:
         """Enable or disable the settings: they are disabled during training."""

@@ -77,6 +77,7 @@ def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_sett
     wait_for_check(pupil)
     said = "Line 13 of words.tsv has one column; each line needs a source, a tab and a target."
     pupil.wait_for(lambda: panel.complaint() == said)
+    assert panel.count.text() == "", "the size of the last model is not that of this one"
     message = next(label for label in panel.options.findChildren(QLabel) if label.text() == said)
     for type_size in (100, 175):
         pupil.window.change_settings(type_size=type_size)
