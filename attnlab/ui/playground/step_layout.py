@@ -20,8 +20,8 @@ class Columns:
     """The right ends of a step's columns, in pixels, and the range of its bars; ``bar`` is empty without room.
 
     ``label`` ends the labels; ``expression`` and ``result`` are right-aligned at theirs. ``stacked`` puts results
-    below their expressions. ``after`` puts results at the right of the bars. ``parts`` ends the column of the row's
-    parts, in which their sum stands.
+    below their expressions, and ``above`` puts labels above them. ``after`` puts results at the right of the bars.
+    ``parts`` ends the column of the row's parts, in which their sum stands.
     """
 
     left: float
@@ -32,6 +32,7 @@ class Columns:
     least: float
     most: float
     stacked: bool = False
+    above: bool = False
     after: bool = False
     parts: float = 0.0
 
@@ -48,13 +49,11 @@ class Item:
     number: int = 0
     term: Term | None = None
     words: Line = ()
-    is_tall: bool = False
+    lines: int = 1
 
     def place_at(self, top: float, height: float) -> "Item":
         """Return the item at a place; ``dataclasses.replace`` takes five times as long, 30 times for each edit."""
-        return Item(
-            self.kind, self.step, self.columns, top, height, self.number, self.term, self.words, is_tall=self.is_tall
-        )
+        return Item(self.kind, self.step, self.columns, top, height, self.number, self.term, self.words, self.lines)
 
 
 def lay_out_columns(steps: Sequence[Step], pen: Pen, left: float, width: float) -> Columns:
@@ -85,11 +84,14 @@ def _lay_out(steps: Sequence[Step], pen: Pen, left: float, width: float) -> Colu
         bar = ends if ends[1] - ends[0] >= px(LEAST_BAR) else (0.0, 0.0)
         return Columns(left, left + label - gap, left + label, width - edge, bar, least, most, after=True)
     stacked = left + label + expression + gap + result > width
+    if above := bool(label) and left + label + expression > width:
+        label = 0.0
     wide = max(expression, result) if stacked else expression + gap + result
     first = left + label + (max(expression, result) if stacked else expression)
     end = min(left + label + wide, width)
     bar = (end + 2 * gap, width) if width - end - 2 * gap >= px(LEAST_BAR) else (0.0, 0.0)
-    return Columns(left, left + label - gap, min(first, width), end, bar, least, most, stacked=stacked)
+    label_end = width if above else left + label - gap
+    return Columns(left, label_end, min(first, width), end, bar, least, most, stacked=stacked, above=above)
 
 
 def stands_left(term: Term) -> bool:
@@ -97,13 +99,23 @@ def stands_left(term: Term) -> bool:
     return bool(term.expression) and (term.is_total or term.is_rest or term.is_muted)
 
 
-def is_tall(term: Term, columns: Columns, pen: Pen) -> bool:
-    """Return whether the result of a line has no room beside its expression and stands below it."""
+def is_above(term: Term, columns: Columns) -> bool:
+    """Return whether the label of a term stands in a line of its own, above the expression."""
+    return columns.above and bool(term.label and term.expression)
+
+
+def count_lines(term: Term, columns: Columns, pen: Pen) -> int:
+    """Return how many lines a term takes: one, unless its label or its result has no room beside its expression."""
+    return 1 + is_above(term, columns) + _is_result_below(term, columns, pen)
+
+
+def _is_result_below(term: Term, columns: Columns, pen: Pen) -> bool:
     if not term.expression or not term.result:
         return False
     if not stands_left(term):
         return columns.stacked
-    label = max(columns.parts - pen.measure(term.expression), columns.label + px(6)) if term.label else columns.left
+    beside = term.label and not columns.above
+    label = max(columns.parts - pen.measure(term.expression), columns.label + px(6)) if beside else columns.left
     return label + pen.measure(term.expression) + px(6) > columns.result - pen.measure_text(write_result(term), True)
 
 
@@ -129,14 +141,12 @@ def place_items(items: Iterable[Item], measure_words: Callable[[Item], float]) -
     placed: list[Item] = []
     top = 0.0
     for item in items:
-        height = float(px(20))
+        height = float(px(20)) * item.lines
         if item.kind == "head":
             top += px(10) if placed else 0
             height = float(px(24))
         elif item.kind == "words":
             height = measure_words(item)
-        elif item.is_tall:
-            height *= 2
         placed.append(item.place_at(top, height))
         top += height
     return tuple(placed)

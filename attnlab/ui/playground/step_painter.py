@@ -9,7 +9,7 @@ from attnlab.attention.stages.steps import Term
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import mix
 from attnlab.ui.playground.span_text import Pen
-from attnlab.ui.playground.step_layout import INDENT, Columns, Item, stands_left, write_result
+from attnlab.ui.playground.step_layout import INDENT, Columns, Item, is_above, stands_left, write_result
 
 
 class StepPainter:
@@ -55,6 +55,8 @@ class StepPainter:
             label = self._pen.elide(term.label, columns.label - columns.left, term.is_current)
             ink = p.ink if term.is_current or not term.is_muted else p.muted
             self._pen.draw_text(self._painter, QPointF(columns.left, base), label, ink, term.is_current)
+        if is_above(term, columns):
+            base += high
         if term.expression:
             x = max(columns.left, columns.expression - self._pen.measure(term.expression))
             if stands_left(term):
@@ -62,8 +64,7 @@ class StepPainter:
             if term.label and columns.parts:
                 x = columns.parts - self._pen.measure(term.expression)
             self._pen.draw(self._painter, QPointF(x, base), term.expression, p, p.ink)
-        if item.height > high:
-            base += high
+        base = item.top + item.height - high / 2 + self._px(4.5)
         self._draw_result(term, write_result(term), columns, base)
         self._draw_bar(term, item.step.role, columns, base - self._px(4.5))
 

@@ -27,7 +27,15 @@ from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.rich_text import html_of
 from attnlab.ui.playground.span_text import Pen
-from attnlab.ui.playground.step_layout import INDENT, Columns, Item, is_one_line, is_tall, lay_out_columns, place_items
+from attnlab.ui.playground.step_layout import (
+    INDENT,
+    Columns,
+    Item,
+    count_lines,
+    is_one_line,
+    lay_out_columns,
+    place_items,
+)
 from attnlab.ui.playground.step_painter import StepPainter
 from attnlab.ui.widgets.tip_beside import show_beside
 
@@ -218,7 +226,7 @@ def _list_items(
         items += [Item("words", step, columns, words=words) for words in step.before]
     if part != "head":
         items += [
-            Item("term", step, columns, term=term, is_tall=is_tall(term, columns, pen))
+            Item("term", step, columns, term=term, lines=count_lines(term, columns, pen))
             for term in (() if merged else step.terms)
         ]
         items += [Item("words", step, columns, words=words) for words in step.words]
