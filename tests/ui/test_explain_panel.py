@@ -18,6 +18,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.arithmetic import number, plain
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
+from attnlab.document.settings import Settings
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.line_pen import find_pen
 from attnlab.ui.playground.row_bars import RowBars
@@ -301,6 +302,15 @@ def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Perso
     assert value(products.removeprefix("= ")) == pytest.approx(person.painted("queries")[3, 2, 1], abs=5e-4)
     person.press("Show every term", QPushButton)
     assert "… 59 more …" in arithmetic(person)[1]
+
+
+def test_large_type_never_makes_the_steps_wider_than_the_panel(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8", settings=Settings(type_size=175))
+    person.window.resize(1366, 768)
+    person.click_cell("output", 2, 1)
+    panel = person.playground.explain
+    assert "mean of the heads".upper() in panel._row_title.text()
+    assert panel.widget().minimumSizeHint().width() <= panel.viewport().width()
 
 
 def test_the_equivalent_line_of_torch_is_shown(person: "Person") -> None:

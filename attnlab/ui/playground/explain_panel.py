@@ -109,6 +109,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._compared.setContentsMargins(0, 0, 0, 4)
         self._row_title = _make_section("")
         self._row_title.setContentsMargins(0, 16, 0, 0)
+        self._row_title.setWordWrap(True)
         self.bars = RowBars()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
         self._profile: Profile | None = None
