@@ -76,8 +76,8 @@ def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Perso
     query, key = trace.array("queries")[0, 2].astype(float), trace.array("keys")[0, 1].astype(float)
     length = np.linalg.norm(query)
     assert lens.score.text() == (
-        f"starts → journey: the query is {number(length)} long, the key reaches {number(query @ key / length)} along "
-        f"it; their product is the score, {number(float(trace.array('scores')[0, 2, 1]))}."
+        f"“starts” → “journey”: the query is {number(length)} long, the key reaches {number(query @ key / length)} "
+        f"along it; their product is the score, {number(float(trace.array('scores')[0, 2, 1]))}."
     )
     data = lens.values.data
     assert data is not None
@@ -235,12 +235,12 @@ def test_a_context_that_may_leave_the_hull_says_why(sit_down: "Callable[..., Per
     person.document.select(Cell("weights", 0, 1, 0), pin=True)
     person.settle()
     rest = "so its context need not lie in the hull of the values."
-    assert lens.context.text() == f"Some weights of a are negative, {rest}"
+    assert lens.context.text() == f"Some weights of “a” are negative, {rest}"
     person.document.edit("Sink", lambda _: edits.configure(given, sink=True, scale="none"))
     person.settle()
     total = attnlab.compute(person.experiment).array("weights")[0, 0].sum()
     assert total < 0.9
-    assert lens.context.text() == f"The weights of a sum to {number(total)}, not to 1, {rest}"
+    assert lens.context.text() == f"The weights of “a” sum to {number(total)}, not to 1, {rest}"
 
 
 def test_rotated_arrows_can_be_pulled(sit_down: "Callable[..., Person]") -> None:

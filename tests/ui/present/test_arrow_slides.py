@@ -72,7 +72,7 @@ def test_both_sequences_are_the_tokens_of_cross_attention() -> None:
 def test_the_pair_is_that_of_the_step() -> None:
     plane = make_arrows(attnlab.compute(attnlab.preset("journey")), "scores", Cell("scores", 4, 1, 0), 0)
     assert [arrow.label for arrow in plane.arrows.arrows if arrow.held] == ["one query", "journey key"]
-    assert plane.caption.startswith("one → journey: the query is ")
+    assert plane.caption.startswith("“one” → “journey”: the query is ")
 
 
 def test_vectors_that_are_not_finite_are_refused_in_a_sentence() -> None:

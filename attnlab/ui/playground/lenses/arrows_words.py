@@ -19,7 +19,7 @@ def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, proje
     ``projected`` is None if the picture shows no queries and keys.
     """
     e = trace.experiment
-    pair = f"{e.tokens[held.query] or '∅'} → {e.key_tokens[held.key] or '∅'}"
+    pair = f"“{e.tokens[held.query] or '∅'}” → “{e.key_tokens[held.key] or '∅'}”"
     score = float(trace.array("scores")[held.head, held.query, held.key])
     if e.config.score != "dot":
         return f"{pair}: the score is {number(score)}. With this kind of score it is no projection."
@@ -60,7 +60,7 @@ def list_projections(trace: "Trace", held: Held, stages: tuple[str, str]) -> lis
 
 def describe_context(trace: "Trace", held: Held) -> str:
     """Return where the context lies, and whether it must lie in the hull of the visible values."""
-    token, (mixing, _) = trace.experiment.tokens[held.query] or "∅", trace.sources("context")
+    token, (mixing, _) = f"“{trace.experiment.tokens[held.query] or '∅'}”", trace.sources("context")
     weights, hidden = trace.array(mixing)[held.head, held.query].astype(np.float64), find_hidden(trace, held.query)
     if hidden is not None and bool(hidden.all()):
         return f"The mask hides every key from {token}: there is nothing to mix."
@@ -68,8 +68,8 @@ def describe_context(trace: "Trace", held: Held) -> str:
         return "This head is switched off: its context is 0."
     if bool((weights >= 0).all()) and abs(float(weights.sum()) - 1) < 1e-3:
         return (
-            f"The context of {token} lies in the hull of the values that it sees, at its weights: the lines are as "
-            "thick as they are large. Equal weights would put it at the dashed ring."
+            f"The context of {token} lies in the hull of the values that it sees. The larger a weight, the thicker its "
+            "line; equal weights would put the context at the dashed ring."
         )
     why = (
         f"Some weights of {token} are negative"
