@@ -38,7 +38,7 @@ class GoalLens(Lens):
 
     name = "goal"
     title = "Goal"
-    about = "Say what a weight should be: the smallest change of the numbers that makes it so is found"
+    about = "Say what a weight should be, and find the smallest change of the numbers that makes it so"
     tab_order = 29
     _progressed = Signal(float)
 
