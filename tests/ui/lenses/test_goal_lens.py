@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.stages.explain import Cell
+from attnlab.document.settings import Settings
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.goal_lens import GoalLens
 from attnlab.ui.playground.weight_drag import FULL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtWidgets import QAbstractButton
 
     from tests.ui.conftest import Person
@@ -55,6 +59,15 @@ def click(person: "Person", button: "QAbstractButton") -> None:
 
 def weigh(person: "Person", query: int, key: int, head: int = 0) -> float:
     return float(attnlab.compute(person.experiment).array("weights")[head, query, key])
+
+
+def test_what_may_change_stands_beside_its_first_choice(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(size=(1366, 768), settings=Settings(type_size=175))
+    lens = open_lens(person)
+    label = next(each for each in lens.panel.findChildren(QLabel) if each.text() == "may change:")
+    first = next(iter(lens.panel.chips.values()))
+    person.wait_for(lambda: first.x() > label.x())
+    assert abs(first.geometry().center().y() - label.geometry().center().y()) <= 1
 
 
 def test_a_typed_goal_is_reached_by_one_edit_that_is_undone(person: "Person") -> None:
