@@ -12,10 +12,13 @@ from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
+from attnlab.ui.playground.lenses.positions_map import MapFigure
+from tests.ui.lenses.positions_reader import Reader, values
 
 if TYPE_CHECKING:
-    pass
-from tests.ui.lenses.positions_reader import Reader, values
+    from collections.abc import Callable
+
+    from tests.ui.conftest import Person
 
 # The order
 
@@ -46,6 +49,21 @@ def test_without_positions_the_map_follows_its_tokens(reader: Reader) -> None:
     assert restored.data is not None
     assert restored.data.row_labels == e.tokens
     np.testing.assert_allclose(values(difference), 0, atol=1e-12)
+
+
+def test_large_cells_have_three_decimals_where_four_have_no_room(
+    sit_down: "Callable[..., Person]", decimals_drawn: list[int]
+) -> None:
+    person = sit_down("order-aware", size=(1920, 1080))
+    person.playground.lenses.open_lens("positions/order")
+    person.settle()
+    maps = [each for each in person.window.findChildren(MapFigure) if each.isVisible()]
+    assert len(maps) == 8
+    person.wait_for(lambda: all(figure.count_decimals() for figure in maps))
+    decimals_drawn.clear()
+    for figure in maps:
+        figure.grab()
+    assert set(decimals_drawn) == {3}
 
 
 def test_with_positions_the_largest_visible_difference_is_stated(reader: Reader) -> None:

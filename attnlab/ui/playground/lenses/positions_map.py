@@ -28,6 +28,8 @@ BAR = 32
 """Height of the colour bar below a map, with the space above it."""
 LEAST_WIDTH = 128
 """From this number of pixels, at 100 %, labels and cells of a map are readable."""
+AIR = 3
+"""The pixels that three decimals leave free in a cell beyond those that two leave free."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -69,7 +71,11 @@ class MapFigure(MapWidget):
         """Return how many decimals have room here; None without numbers of at least two decimals."""
         if self._data is None or self._grid is None or not self.isVisibleTo(self.window()):
             return None
-        return count_decimals(self._grid, self._data, *self._number_faces())
+        count = count_decimals(self._grid, self._data, *self._number_faces())
+        if count != 2:
+            return count
+        airy = replace(self._grid, cell_width=self._grid.cell_width - AIR)
+        return count_decimals(airy, self._data, *self._number_faces(), most=3) or 2
 
     def _number_faces(self) -> tuple[QFont, ...]:
         return tuple(face(role, self.zoom) for role in ("number", "cell", "tiny"))
@@ -179,7 +185,7 @@ class MapFigure(MapWidget):
         painter.end()
 
     def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:
-        counts = [count for each in self._alike if (count := each.count_decimals()) is not None]
+        counts = [count for each in self._alike or (self,) if (count := each.count_decimals()) is not None]
         draw_numbers(painter, grid, data, self._palette, *self._number_faces(), decimals=min(counts, default=None))
 
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
