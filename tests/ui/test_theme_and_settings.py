@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QLineEdit, QWidget
 
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
@@ -242,3 +242,9 @@ def test_changing_theme_and_size_of_type_leaks_nothing(person: "Person") -> None
     for _ in range(3):
         change()
     assert there() - before == Counter()
+
+
+def test_the_command_palette_opens_with_the_large_type_of_the_settings(sit_down: Callable[..., "Person"]) -> None:
+    palette = sit_down(settings=Settings(type_size=175)).window.command_palette
+    fields = palette.findChildren(QLineEdit)
+    assert [field.font().pixelSize() for field in fields] == [QApplication.font().pixelSize()]

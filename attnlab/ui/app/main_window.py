@@ -63,7 +63,6 @@ class MainWindow(Host):
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)
         self.actions_list = ActionList(make_window_actions(self), self)
-        self.command_palette = CommandPalette(self.actions_list, self)
         menu = QMenu(self)
         for section in dict.fromkeys(action.section for action in self.actions_list):
             self.actions_list.menu(menu.addMenu(section), section)
@@ -73,6 +72,7 @@ class MainWindow(Host):
         self.rail.workspace_chosen.connect(lambda place: self.show_workspace(self.kinds[place].name))
         self._build()
         self.apply_theme()
+        self.command_palette = CommandPalette(self.actions_list, self)  # after the theme: it would keep another font
         restore_place(self, remember)
 
     def _make_menu(self, section: str) -> QMenu:
