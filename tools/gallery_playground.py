@@ -243,6 +243,12 @@ def _open_options(name: str) -> Prepare:
     return prepare
 
 
+def _open_commands(playground: "Playground", window: MainWindow) -> None:
+    if window.command_palette.isVisible():  # in another size: to open it again would close it
+        window.command_palette.hide()
+    window.show_palette()
+
+
 def _train_every_table(playground: "Playground", window: MainWindow) -> None:
     """Hold a gradient of a layer with biases, a sink, an additive score and a T5 bias."""
     from attnlab.attention import edits
@@ -323,7 +329,7 @@ def list_views() -> Iterator[View]:
     yield View("popup-positions", "t5-bias", open=_open_options("positions"))
     yield View("popup-masks", open=_open_options("masks"))
     yield View("popup-heads", "multi-head-8", open=_open_options("heads"))
-    yield View("commands", open=lambda _, w: w.show_palette())
+    yield View("commands", open=_open_commands)
 
 
 def list_presets() -> Iterator[View]:
