@@ -98,6 +98,23 @@ def test_without_a_cell_the_panel_says_what_to_do(person: "Person") -> None:
     assert is_invited(person)
 
 
+def test_what_an_example_shows_is_said_while_it_is_that_example(person: "Person") -> None:
+    def is_said() -> bool:
+        return any(text.startswith("Six words of 3 numbers") for text in labels(person))
+
+    assert is_said()
+    person.type_number(1, 1, "2")
+    person.settle()
+    assert is_said()
+    person.write_sentence("seven words are more than six words")
+    person.settle()
+    assert not is_said()
+    assert is_invited(person)
+    person.document.undo()
+    person.settle()
+    assert is_said()
+
+
 def test_without_a_cell_the_panel_explains_the_weight_of_the_example(person: "Person") -> None:
     weight = float(person.painted("weights")[0, 2, 1])
     assert "starts → journey" in labels(person)

@@ -62,7 +62,7 @@ STEPS = (
     _step(
         "journey",
         "Your journey starts…",
-        "Six words of 3 numbers; trainable W_q, W_k and W_v make 2 of them.",
+        "Six words of 3 numbers; trainable W_q, W_k and W_v turn each word into 2 numbers.",
         _trainable,
         rows=("A4",),
         place=(2, 1),

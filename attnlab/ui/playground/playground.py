@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, Signal, S
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.examples.presets import PRESETS, preset
+from attnlab.attention.examples.presets import PRESETS, find_about, preset
 from attnlab.attention.stages.remarks import find_oddities
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
@@ -170,8 +170,7 @@ class Playground(QObject):
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
         self.step_bar.show_message("")
-        example = PRESETS.get(scene.preset)
-        self.explain.show_about(example.about if example is not None else "")
+        self.explain.show_about(find_about(scene.preset, scene.experiment))
 
     @Slot(object)
     def _on_view_changed(self, view: View) -> None:
