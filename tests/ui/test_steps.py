@@ -8,6 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
+from attnlab.attention.stages.walk import Place
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
@@ -198,3 +201,14 @@ def test_the_bar_names_the_button_that_walks_back_wherever_the_focus_is(person: 
     assert told(person) == "All steps"
     person.click(person.playground.step_bar.buttons["back"])
     assert told(person) == "8 of 9: Context"
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_the_text_of_a_step_has_the_room_of_shape_and_time(
+    sit_down: Callable[..., "Person"], size: tuple[int, int]
+) -> None:
+    person = sit_down("causal-5x8", size=size)
+    person.document.show(at=Place("scores"))
+    person.settle()
+    texts = [label for label in person.playground.step_bar.findChildren(ElidedLabel) if label.isVisible()]
+    person.wait_for(lambda: "How well each query matches each key." in [label.visible_text for label in texts])

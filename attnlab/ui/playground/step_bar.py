@@ -48,8 +48,8 @@ ROOMY = 1240
 """The width in pixels at 100 % from which a step and the figures of the last computation both fit."""
 TEXTS = 760
 """The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
-NARROW = 900
-"""Below this width only the check of the row sums fits."""
+NARROW, AMPLE = 900, 2200
+"""Below this width only the check of the row sums fits: with all steps shown, and beside the text of a step."""
 BRIEF = 540
 """Below this width the check of the row sums has no room for words."""
 
@@ -196,7 +196,8 @@ class StepBar(FollowsTheme, QFrame):
         """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
         asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
-        others, brief = room and self.width() >= px(NARROW), self.width() < px(BRIEF)
+        others = self.width() >= px(NARROW if self._at is None else AMPLE)
+        brief = self.width() < px(BRIEF)
         self.figures.show_parts(sums=room and not asked, others=others, brief=brief)
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
