@@ -34,7 +34,7 @@ SENTENCES = {
     "separators": "Separators and punctuation take {share} of the weight.",
     "duplicate": "Each token looks at its other occurrences: {share} of the weight.",
     "induction": "An induction head: on repeated random tokens, {share} of the weight is on what followed before.",
-    "column": "A column: “{token}” takes {share} of the average row, whoever asks.",
+    "column": "A column: “{token}” takes {share} of the average row.",
 }
 CLEAR = 0.3
 """A share from which a pattern is said in words."""

@@ -178,7 +178,8 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self._complain(found.problem)
         self.vocabulary.setText(describe_vocabulary(found.tokens, found.unknown_share))
         self.vocabulary.setVisible(LEVEL in self.options.names() and bool(found.tokens))
-        size = f"{found.parameters:,} parameters, {found.trainable:,} trainable"
+        trained = "all" if found.trainable == found.parameters else f"{found.trainable:,}"
+        size = f"{found.parameters:,} parameters, {trained} trainable"
         self.count.setText("" if found.problem else size)
 
     def set_locked(self, locked: bool) -> None:

@@ -101,7 +101,7 @@ def test_the_sentence_contains_the_numbers(window: Window, qtbot: QtBot, times: 
     raw, scaled = map(of_softmax, (scores.array("scores")[0], scores.array("scores")[0] / 2**0.5))
     assert raw != scaled
     told = [f"{number:.2{'f' if number >= 0.1 else 'g'}}" for number in (raw[0], scaled[0], raw[1], scaled[1])]
-    assert "A row's gradient is {}, scaled {}; its largest weight is {}, scaled {}.".format(*told) in text
+    assert "A row’s gradient is {}, scaled {}; its largest weight is {}, scaled {}.".format(*told) in text
     assert re.search(
         r"d_k = 512 have standard deviation 2\d\.\d\d and gradient 0\.0\d+; ÷ √d_k they have standard deviation [01]\.",
         text,

@@ -33,7 +33,7 @@ class SaturationLens(Lens):
 
     name = "saturation"
     title = "Saturation"
-    about = "What dividing the scores does to their standard deviation and softmax's gradient"
+    about = "What dividing the scores does to their standard deviation and softmax’s gradient"
     tab_order = 30
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
@@ -125,7 +125,7 @@ class SaturationLens(Lens):
         return (
             f"d_k = {own.d_k}{where}: the scores have standard deviation {_n(own.raw.spread)}, "
             f"÷ {by} {_n(own.scaled.spread)}. "
-            f"A row's gradient is {_n(own.raw.gradient)}, scaled {_n(own.scaled.gradient)}; "
+            f"A row’s gradient is {_n(own.raw.gradient)}, scaled {_n(own.scaled.gradient)}; "
             f"its largest weight is {_n(own.raw.largest)}, scaled {_n(own.scaled.largest)}.{tried}\n"
             f"Random scores at d_k = {last.d_k} have standard deviation {_n(last.raw.spread)} and gradient "
             f"{_n(last.raw.gradient)}; ÷ √d_k they have standard deviation {_n(last.scaled.spread)} and gradient "
