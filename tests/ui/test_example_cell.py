@@ -24,12 +24,9 @@ def read_pairs(person: "Person") -> list[str]:
         person.settle()
         person.wait_for(lambda: not person.playground.lane.busy)
         lens = person.playground.lenses.stack.currentWidget()
-        if isinstance(lens, ArrowsLens):
-            pairs.append(lens.score.text().partition(":")[0])
-        elif isinstance(lens, ContributionsLens):
-            pairs.append(
-                lens.sentence.text().partition(":")[0].partition(", head")[0].replace("“", "").replace("”", "")
-            )
+        assert isinstance(lens, ArrowsLens | ContributionsLens)
+        label = lens.score if isinstance(lens, ArrowsLens) else lens.sentence
+        pairs.append(label.text().partition(":")[0].partition(", head")[0].replace("“", "").replace("”", ""))
         person.playground.lenses.open_lens("canvas")
     return pairs
 
