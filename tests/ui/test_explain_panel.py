@@ -14,6 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 import attnlab
+from attnlab.attention.edits.batches import select
+from attnlab.attention.edits.stack_edits import select_layer
+from attnlab.attention.edits.token_edits import rename_token
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.arithmetic import number, plain
 from attnlab.attention.stages.explain import Cell
@@ -21,6 +25,7 @@ from attnlab.attention.stages.walk import Place
 from attnlab.document.settings import Settings
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.line_pen import find_pen
+from attnlab.ui.playground.example_about import find_about
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.widgets.charts.bars import BarList
@@ -113,6 +118,16 @@ def test_what_an_example_shows_is_said_while_it_is_that_example(person: "Person"
     person.document.undo()
     person.settle()
     assert is_said()
+
+
+@pytest.mark.parametrize("name", attnlab.presets())
+def test_another_sequence_or_layer_keeps_what_an_example_shows(name: str) -> None:
+    e, about = attnlab.preset(name), PRESETS[name].about
+    assert about
+    shown = [select(e, item) for item in range(e.n_items)] + [select_layer(e, layer) for layer in range(e.n_layers)]
+    assert [find_about(name, each) for each in shown] == [about] * len(shown)
+    assert find_about(name, rename_token(e, 0, "another")) == ""
+    assert find_about("", e) == ""
 
 
 def test_without_a_cell_the_panel_explains_the_weight_of_the_example(person: "Person") -> None:

@@ -1,11 +1,8 @@
 """The table of worked examples by name, each made with its own random generator."""
 
-from dataclasses import fields
 from difflib import get_close_matches
-from functools import lru_cache
 from itertools import chain
 from reprlib import repr
-from typing import Any
 
 from attnlab.attention.examples.block_examples import BLOCKS
 from attnlab.attention.examples.example import Preset, draw_experiment
@@ -16,7 +13,7 @@ from attnlab.attention.examples.sentence_examples import SENTENCES
 from attnlab.attention.examples.source_examples import SOURCES
 from attnlab.attention.examples.step_examples import STEPS
 from attnlab.attention.examples.weight_examples import WEIGHTS
-from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import explain_calls
 from attnlab.base.errors import UnknownPresetError
 
@@ -57,26 +54,3 @@ def preset(name: str) -> Experiment:
         UnknownPresetError: there is none; the sentence names the nearest one.
     """
     return find_preset(name).make()
-
-
-def find_about(name: str, e: Experiment) -> str:
-    """Return what the preset with that name says of itself; "" if there is none, or if an experiment is another by now.
-
-    That is so once its words, sizes or settings have changed; other numbers keep what is said.
-    """
-    example = PRESETS.get(name)
-    return example.about if example is not None and _describe_kind(e) == _describe_preset(example.name) else ""
-
-
-@lru_cache(maxsize=4)
-def _describe_preset(name: str) -> tuple[Any, ...]:
-    return _describe_kind(PRESETS[name].make())
-
-
-def _describe_kind(e: Experiment) -> tuple[Any, ...]:
-    """Return what makes an experiment of its kind: words, sizes and settings, without the loss of its gradients."""
-    names = (field.name for field in fields(AttentionConfig) if field.name not in ("mask", "options"))
-    settings = tuple(getattr(e.config, name) for name in names)
-    options = {name: value for name, value in e.config.options.items() if not name.startswith("loss")}
-    mask = None if e.config.mask is None else e.config.mask.numpy().tobytes()
-    return e.tokens, e.memory_tokens, e.n_items, e.d_model, e.d_k, e.d_v, settings, options, mask

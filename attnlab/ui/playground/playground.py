@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, Signal, S
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.examples.presets import PRESETS, find_about, preset
+from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.attention.stages.remarks import find_oddities
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
@@ -24,6 +24,7 @@ from attnlab.ui.playground.cell_actions import CellActions
 from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.comparison import Comparison
+from attnlab.ui.playground.example_about import find_about
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.first_steps import FirstSteps
 from attnlab.ui.playground.first_steps_place import FirstStepsPlace

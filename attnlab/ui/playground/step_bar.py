@@ -49,7 +49,7 @@ ROOMY = 1240
 TEXTS = 760
 """The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
 NARROW, AMPLE = 900, 2200
-"""Below this width only the check of the row sums fits: with all steps shown, and beside the text of a step."""
+"""Below these widths only the check of the row sums fits: with all steps shown, and while a step is described."""
 BRIEF = 540
 """Below this width the check of the row sums has no room for words."""
 

@@ -214,7 +214,7 @@ def test_arrows_move_on_from_slide_to_slide(lecture: Callable[..., Any], monkeyp
     monkeypatch.setattr("attnlab.ui.present.slide_view.motion_ms", lambda _: 150)
     talk = lecture(parse(ARROWS, "move"), size=(1280, 720))
     view = talk.presentation.view
-    view._turn.setDuration(1_000_000)  # it ends by itself in no test
+    view._turn.setDuration(1_000_000)  # so that the motion lasts until the test ends it
     talk.person.wait_for(lambda: isinstance(talk.content.picture, Plane))
     assert not view.turning  # nothing was there before
     tokens = talk.content.picture
