@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.diagram.answer_shapes import draw_answers
 from attnlab.figures.diagram.diagram_data import Diagram, DiagramData, Opened
 from attnlab.figures.diagram.diagram_file import PIXEL_RATIO, encode_diagram
 from attnlab.figures.diagram.diagram_layout import lay_out_beside, lay_out_diagram
@@ -19,6 +20,7 @@ from attnlab.figures.palette import DARK, LIGHT
 from attnlab.training import tasks
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
+from attnlab.training.model_view import Guess
 from attnlab.training.specs import ModelSpec
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -211,3 +213,12 @@ def test_blocks_of_two_models_that_do_the_same_are_one_step() -> None:
         for block in filter(None, step):
             assert any(block.title == words.title for words in told)
             assert any(f"{block.total:,} parameters" in words.sizes for words in told) or not block.total
+
+
+@pytest.mark.parametrize("count", [7, 9])
+def test_answers_are_written_in_full_where_their_columns_have_room(count: int) -> None:
+    guesses, scene = [Guess("comment", (("comment", 0.9), ("où", 0.1)), 0.9)] * count, Scene(900)
+    draw_answers(scene, guesses, 0, 0, 900, measure_label, ())
+    texts = [shape.text for shape in scene.shapes if isinstance(shape, Label)]
+    assert texts.count("comment") == count
+    assert_legible(Scene(900, 92, scene.shapes), 900)

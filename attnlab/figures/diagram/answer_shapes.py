@@ -42,20 +42,31 @@ def draw_answers(
     asked = choose_asked(guesses, width)
     slot = width / len(asked)
     own = len(middles) == len(guesses) == len(asked)
+    widest = max(measure(_show(guesses[i]), "token") + _measure_mark(guesses[i], slot) for i in asked)
+    side = min(slot - 6, max(56.0 if slot < 120 else 110.0, widest))
     for at, index in enumerate(asked):
         middle = middles[index] if own else x + slot * (at + 0.5)
-        _draw_column(scene, guesses[index], middle, y, slot, measure, index)
+        _draw_column(scene, guesses[index], middle, y, slot, side, measure, index)
+
+
+def _show(guess: Guess) -> str:
+    first = guess.likeliest[0][0]
+    return _SEEN.get(first, first)
+
+
+def _measure_mark(guess: Guess, slot: float) -> float:
+    """Return the room of the tick or cross beside a token."""
+    return 0.0 if guess.right is None else 11.0 if slot < ROOMY else 18.0
 
 
 def _draw_column(
-    scene: Scene, guess: Guess, middle: float, y: float, slot: float, measure: Measure, index: int
+    scene: Scene, guess: Guess, middle: float, y: float, slot: float, side: float, measure: Measure, index: int
 ) -> None:
-    side, tight = min(slot - 6, 56.0 if slot < 120 else 110.0), slot < ROOMY
-    left = middle - side / 2
+    left, tight = middle - side / 2, slot < ROOMY
     (first, share), *rest = guess.likeliest
     right = guess.right
     ink = "muted" if right is None else "good" if right else "bad"
-    token = shorten(_SEEN.get(first, first), "token", side - (0 if right is None else 11 if tight else 18), measure)
+    token = shorten(_show(guess), "token", side - _measure_mark(guess, slot), measure)
     scene.add(Label(left, y + 9, token or "…", "token", "ink"))
     if right is not None:
         size = 11.0 if tight else 14.0
