@@ -89,11 +89,17 @@ def to_text(results: Sequence[Result]) -> str:
         found = [find_best(result, pattern) for pattern in patterns]
         bests = ["" if best is None else f"{best.score:.2f} ({best.head})" for best in found]
         shares = [format_share(result.right), format_share(result.exact)]
-        loss = f"{result.loss:.3g}" if math.isfinite(result.loss) else ""
-        rows.append((result.name, f"{result.step:,}", loss, *shares, *bests))
+        rows.append((result.name, f"{result.step:,}", format_loss(result.loss), *shares, *bests))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "".join(f"{line}\n" for line in lines)
+
+
+def format_loss(loss: float) -> str:
+    """Return a loss as every table writes it, "" if there is none."""
+    from attnlab.attention.stages.arithmetic import short
+
+    return short(loss) if math.isfinite(loss) else ""
 
 
 def format_share(share: float) -> str:

@@ -1,4 +1,4 @@
-"""The table of a queue's results, with the least and the largest of each column in its last row."""
+"""The table of a queue's results, with the least and the largest of each column in its last rows."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from attnlab.base.counted import format_percent
-from attnlab.training.results import Result, find_best, format_share, list_patterns
+from attnlab.training.results import Result, find_best, format_loss, format_share, list_patterns
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.table_style import dress_table
@@ -20,11 +20,11 @@ ABOUT = {
     "Exact match": "The share of held-out examples of which every token is right",
 }
 PATTERN = "The highest score of a head for this pattern, the mean over held-out examples, and the head"
-RANGE = "least to largest"
+LEAST, LARGEST = "least", "largest"
 
 
 class QueueTable(FollowsTheme, QTableWidget):
-    """One run per row; the last row has the range of the numbers above it."""
+    """One run per row; the last two rows have the range of the numbers above them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class QueueTable(FollowsTheme, QTableWidget):
         titles = [*COLUMNS, *(f"{name[:1].upper()}{name[1:]}" for name in patterns)]
         rows = [_list_texts(result, patterns) for result in results]
         if len(results) > 1:
-            rows.append(_list_ranges(results, patterns))
+            rows += _list_ranges(results, patterns)
         self.setColumnCount(len(titles))
         self.setRowCount(len(rows))
         for column, title in enumerate(titles):
@@ -78,25 +78,22 @@ class QueueTable(FollowsTheme, QTableWidget):
 
 def _list_texts(result: Result, patterns: Sequence[str]) -> list[str]:
     found = [find_best(result, pattern) for pattern in patterns]
-    loss = f"{result.loss:.3g}" if math.isfinite(result.loss) else ""
+    shares = map(format_share, (result.right, result.exact))
     bests = ["" if best is None else f"{best.score:.2f}  {best.head}" for best in found]
-    return [result.name, f"{result.step:,}", loss, format_share(result.right), format_share(result.exact), *bests]
+    return [result.name, f"{result.step:,}", format_loss(result.loss), *shares, *bests]
 
 
-def _list_ranges(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
-    """Return the least and the largest of each column in which numbers differ."""
+def _list_ranges(results: Sequence[Result], patterns: Sequence[str]) -> list[list[str]]:
+    """Return the least and the largest number of each column, "" where there is none."""
     found = [[best for result in results if (best := find_best(result, pattern))] for pattern in patterns]
     columns: list[tuple[list[float], Callable[[float], str]]] = [
-        ([result.loss for result in results], "{:.3g}".format),
+        ([result.loss for result in results], format_loss),
         ([result.right for result in results], format_percent),
         ([result.exact for result in results], format_percent),
         *(([best.score for best in bests], "{:.2f}".format) for bests in found),
     ]
-    return [RANGE, "", *(_format_range([x for x in column if math.isfinite(x)], write) for column, write in columns)]
-
-
-def _format_range(values: Sequence[float], write: Callable[[float], str]) -> str:
-    if not values:
-        return ""
-    low, high = write(min(values)), write(max(values))
-    return low if low == high else f"{low} to {high}"
+    finite = [([x for x in column if math.isfinite(x)], write) for column, write in columns]
+    return [
+        [title, "", *(write(choose(column)) if column else "" for column, write in finite)]
+        for title, choose in ((LEAST, min), (LARGEST, max))
+    ]

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from attnlab.base.counted import format_percent
-from attnlab.training.results import Result
+from attnlab.training.results import Result, format_loss
 
 if TYPE_CHECKING:
     from attnlab.ui.train.run_queue import Entry, RunQueue
@@ -43,7 +43,7 @@ def describe_value(result: Result) -> str:
     """Return the share of right tokens, or the loss of a task on numbers; a run that failed says so."""
     if math.isfinite(result.right):
         return format_percent(result.right)
-    return f"loss {result.loss:.3g}" if math.isfinite(result.loss) else "no result"
+    return f"loss {format_loss(result.loss)}" if math.isfinite(result.loss) else "no result"
 
 
 def tell_entry(entry: "Entry", running: bool) -> str:

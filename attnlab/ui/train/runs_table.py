@@ -1,13 +1,14 @@
 """The table of runs in the program's style: texts at the left, numbers at the right, and keys that open and delete."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
+from attnlab.training.results import format_loss
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
@@ -26,8 +27,10 @@ ABOUT = {
     "Saved": "The time of the last save",
 }
 FOLDER = Qt.ItemDataRole.UserRole
-NARROWEST_NAME = 176
-"""Width of the name, in pixels at 100 %; if not all columns fit, the table scrolls."""
+FOLDED = tuple(map(COLUMNS.index, ("Task", "Model", "Saved")))
+"""The columns whose texts take two lines where the table is too narrow for all columns."""
+NARROWEST_NAME, NARROWEST_FOLDED = 176, 104
+"""Widths of the name, in pixels at 100 %, without and with folded columns; if still not all fit, the table scrolls."""
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -139,15 +142,36 @@ class RunsTable(FollowsTheme, QTableWidget):
             item = QTableWidgetItem(title + arrow * by)
             side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
             item.setTextAlignment(side | MIDDLE)
+            item.setFont(font("caption_strong"))
             item.setForeground(QColor(palette.accent if by else palette.muted))
             item.setToolTip(f"{ABOUT[title]}. Click to sort by it" if title in ABOUT else "Click to sort by it")
             self.setHorizontalHeaderItem(column, item)
 
     def _fit(self) -> None:
-        """Give every column the width it needs, and the name the rest."""
+        """Give every column the width it needs, and the name the rest; fold texts where the table is too narrow."""
+        self.setWordWrap(False)
         self.resizeColumnsToContents()
-        others = sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
-        self.setColumnWidth(NAME, max(px(NARROWEST_NAME), self.viewport().width() - others))
+        least = NARROWEST_NAME
+        if self._measure_others() + px(least) > self.viewport().width():
+            least = NARROWEST_FOLDED
+            self.setWordWrap(True)
+            for column in FOLDED:
+                self._fold(column)
+        self.setColumnWidth(NAME, max(px(least), self.viewport().width() - self._measure_others()))
+        for row in range(self.rowCount()):
+            high = self.sizeHintForRow(row) + px(6) if self.wordWrap() else 0
+            self.setRowHeight(row, max(px(30), high))
+
+    def _measure_others(self) -> int:
+        return sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
+
+    def _fold(self, column: int) -> None:
+        """Make a column as narrow as its texts allow in two lines."""
+        texts = [item.text() for row in range(self.rowCount()) if (item := self.item(row, column)) is not None]
+        measure = self.fontMetrics().horizontalAdvance
+        spare = self.columnWidth(column) - max(map(measure, texts), default=0)
+        folded = max((_measure_two_lines(text, measure) for text in texts), default=0)
+        self.setColumnWidth(column, max(folded + spare, self.horizontalHeader().sectionSizeHint(column)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.is_typed_in:  # Enter, which ends editing, arrives here too
@@ -166,8 +190,15 @@ class RunsTable(FollowsTheme, QTableWidget):
         self._fit()
 
 
+def _measure_two_lines(text: str, measure: Callable[[str], int]) -> int:
+    """Return the least width of a text in two lines, broken between words."""
+    words = text.split()
+    return min(
+        max(measure(" ".join(words[:at])), measure(" ".join(words[at:]))) for at in range(1, max(len(words), 1) + 1)
+    )
+
+
 def _make_cells(found: Summary) -> list[Cell]:
-    from attnlab.attention.stages.arithmetic import short
     from attnlab.training.models import KINDS
     from attnlab.training.tasks import TASKS
 
@@ -181,7 +212,7 @@ def _make_cells(found: Summary) -> list[Cell]:
         (KINDS[spec.model.kind].title, spec.model.kind),
         (str(spec.train.seed), float(spec.train.seed)),
         (steps, float(found.step)),
-        ("" if math.isnan(found.loss) else short(found.loss), math.inf if math.isnan(found.loss) else found.loss),
+        (format_loss(found.loss), math.inf if math.isnan(found.loss) else found.loss),
         (right, -1.0 if math.isnan(found.right) else found.right),
         (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),
         (format_time(found.saved), found.saved),

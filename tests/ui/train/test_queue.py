@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QScrollArea
 from attnlab.figures.diagram.scene import Label
 from attnlab.training import queue_file
 from attnlab.training.questions import SEEDS, vary
-from attnlab.training.results import find_range, to_csv
+from attnlab.training.results import find_range, format_loss, to_csv
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import delete, list_runs, load
 from attnlab.ui.train.queue_dialog import QueueDialog
 from attnlab.ui.train.queue_panel import QueuePanel
-from attnlab.ui.train.queue_table import RANGE
+from attnlab.ui.train.queue_table import LARGEST, LEAST
 from attnlab.ui.train.run_queue import RunQueue
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -82,9 +82,9 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     dialog = pupil.window.findChild(QueueDialog)
     assert dialog is not None
     table = dialog.table
-    assert table.item(5, 0).text() == RANGE
+    assert [table.item(row, 0).text() for row in (5, 6)] == [LEAST, LARGEST]
     rights = [result.right for result in queue.list_results()]
-    assert table.item(5, 3).text() == f"{100 * min(rights):.1f} % to {100 * max(rights):.1f} %"
+    assert [table.item(row, 3).text() for row in (5, 6)] == [f"{100 * end(rights):.1f} %" for end in (min, max)]
     pupil.wait_for(lambda: len(dialog.view.titles) == 5)
     heads = [entry.patterns[0].head for entry in queue.entries]
     assert list(dialog.view.titles) == [f"Seed {seed} · {head}" for seed, head in zip(SEEDS, heads, strict=True)]
@@ -120,7 +120,9 @@ def test_rates_and_heads_are_compared_and_told_apart(pupil: Pupil, question: str
     QTest.mouseClick(panel_of(pupil).results_button, Qt.MouseButton.LeftButton)
     dialog = pupil.window.findChild(QueueDialog)
     assert dialog is not None
-    assert [dialog.table.item(row, 0).text() for row in range(4)] == [*names, RANGE]
+    assert [dialog.table.item(row, 0).text() for row in range(5)] == [*names, LEAST, LARGEST]
+    told = [format_loss(result.loss) for result in queue.list_results()]
+    assert [dialog.table.item(row, 2).text() for row in range(3)] == told  # with the digits of the table of runs
     heads = [entry.patterns[0].head for entry in queue.entries]
     titles = [f"{name.capitalize()} · {head}" for name, head in zip(names, heads, strict=True)]
     pupil.wait_for(lambda: list(dialog.view.titles) == titles)

@@ -121,6 +121,19 @@ def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBo
     ]
 
 
+def test_with_large_type_the_table_folds_texts_instead_of_scrolling_sideways(qtbot: QtBot, tmp_path: Path) -> None:
+    table = RunsTable()
+    qtbot.addWidget(table)
+    table.show_runs([Summary(tmp_path, "a", tiny(steps=2000), "ended", 2000, 42.0, loss=0.125, right=0.985, saved=1.0)])
+    table.show()
+    heights = []
+    for width in (1300, 780, 1300):
+        table.resize(width, 300)
+        assert table.horizontalHeader().length() <= table.viewport().width()
+        heights.append(table.rowHeight(0))
+    assert heights[0] == heights[2] < heights[1]
+
+
 def test_the_loss_and_memory_of_a_run_are_its_last_loss_and_its_recorded_bytes() -> None:
     run = made_up_run(3)  # held-out losses 1.5, 0.75 and 0.5; 20 bytes of weights and what Python holds of them
     assert find_loss(run) == pytest.approx(0.5)
