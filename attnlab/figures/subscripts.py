@@ -46,6 +46,16 @@ def write_html(text: str) -> str:
     return "".join(f"<sub>{escape(piece)}</sub>" if low else escape(piece) for piece, low in spans(text))
 
 
+def keep_products(formula: str) -> str:
+    """Return a formula that may be broken before +, − and = outside brackets only: never within a product."""
+    depth, kept = 0, ""
+    for at, sign in enumerate(formula):
+        depth += (sign in "([") - (sign in ")]")
+        ends = sign == " " and not depth and formula[at + 1 : at + 3] in ("+ ", "− ", "= ")
+        kept += " " if ends else sign.replace(" ", "\u00a0")
+    return kept
+
+
 def cut_text(text: str, font: QFont, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
     """Return a text that is wider than ``width`` pixels, as ``draw_text`` draws it, cut with …; others as they are."""
     if text_width(text, font) <= width:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.diagram.block_shapes import name_shape
-from attnlab.figures.subscripts import write_html
+from attnlab.figures.subscripts import keep_products, write_html
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
@@ -86,7 +86,7 @@ class BlockDetails(FollowsTheme, QWidget):
         """Show a block of a model, and the maps of its layer if it has one."""
         self.title.setText(_name(block))
         self.about.setText(block.about)
-        self.formula.setText(write_html(block.formula))
+        self.formula.setText(write_html(keep_products(block.formula)))
         self.formula.setVisible(bool(block.formula))
         rows = [(name, said, name_shape(shape)) for name, said, shape in block.inputs]
         rows = rows or ([("Output", "for this probe", name_shape(block.shape))] if block.shape else [])

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.figures.diagram.diagram_walk import Words
-from attnlab.figures.subscripts import write_html
+from attnlab.figures.subscripts import keep_products, write_html
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font
@@ -43,7 +43,7 @@ class WordSection:
             said.model,
             said.title,
             said.about,
-            write_html(said.formula) if said.formula else "",
+            write_html(keep_products(said.formula)) if said.formula else "",
             "\n".join(said.sizes),
         )
         for label, text in zip(self.labels(), texts, strict=True):
