@@ -1,5 +1,6 @@
 """Both themes are legible, type has the chosen size, and the style sheet is complete."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -95,6 +96,13 @@ def test_the_style_sheet_is_filled_and_valid(app: QApplication, qtbot: QtBot) ->
     button = QPushButton("Export")
     qtbot.addWidget(button)
     button.show()  # an unreadable style sheet is a warning of Qt's, which fails the test
+
+
+def test_arrows_and_boxes_of_controls_grow_with_the_type() -> None:
+    sized = re.compile(r"^([^{]*(?:arrow|indicator)[^{]*) \{.*?\bwidth: (\d+)px", re.MULTILINE)
+    small, large = (dict(sized.findall(theme.style_sheet(DARK, size))) for size in (100, 200))
+    assert "QComboBox::down-arrow" in small
+    assert {name: 2 * int(width) for name, width in small.items()} == {name: int(w) for name, w in large.items()}
 
 
 def test_a_focused_field_has_the_accent_colour(app: QApplication, qtbot: QtBot) -> None:
