@@ -1,7 +1,7 @@
 """The settings of a figure: stages, size, title and labels, colours, and file format."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.base.number_text import NumberError, parse_number
@@ -14,6 +14,7 @@ from attnlab.ui.export.figure_choices import FORMATS
 from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.widgets.fields.form_parts import combo, pair
 from attnlab.ui.widgets.fields.form_style import DIALOG
+from attnlab.ui.widgets.fields.menu_field import MenuField
 from attnlab.ui.widgets.fields.option_fields import OptionFields
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
@@ -35,7 +36,7 @@ class ExportForm(OptionFields):
         super().__init__(parent, DIALOG)
         self._stages: tuple[str, ...] = ("weights",)
         self._named_after = self._suggested = ""
-        self.what = QPushButton()
+        self.what = MenuField()
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
         self.what.setAutoDefault(False)
