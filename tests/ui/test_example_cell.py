@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel
 import attnlab
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.playground.lenses.contributions_lens import ContributionsLens
+from attnlab.ui.playground.lenses.goal_lens import GoalLens
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -33,6 +34,15 @@ def read_pairs(person: "Person") -> list[str]:
 
 def test_an_example_shows_its_own_pair_everywhere(person: "Person") -> None:
     assert read_pairs(person) == ["starts → journey"] * 3
+
+
+def test_the_goal_of_a_sentence_opens_on_the_words_that_agree(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("agreement-cat")
+    person.playground.lenses.open_lens("goal")
+    person.settle()
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, GoalLens)
+    assert "“purrs” → “cat”" in " ".join(label.text() for label in lens.findChildren(QLabel))
 
 
 @pytest.mark.parametrize("name", ["journey-untrained", "multi-head-8", "causal-5x8"])

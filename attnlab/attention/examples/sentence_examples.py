@@ -9,6 +9,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 GROUP = "Sentences"
 _CAT = ("The", "cat", ",", "which", "was", "sitting", "on", "the", "mat", ",", "purrs", ".")
 _CATS = ("The", "cats", ",", "which", "were", "sitting", "on", "the", "mat", ",", "purr", ".")
+_AGREE = (_CAT.index("purrs"), _CAT.index("cat"))
 _SEED_OF_PLURAL = 1
 
 
@@ -30,11 +31,13 @@ SENTENCES = (
         "The cat, which …, purrs",
         "“purrs” must agree with “cat”, nine tokens back and past “mat”: random weights give it little attention.",
         lambda: _agreement(_CAT),
+        place=_AGREE,
     ),
     _sentence(
         "agreement-cats",
         "The cats, which …, purr",
         "Only “cats”, “were” and “purr” have other numbers than in the singular: see which rows and columns change.",
         lambda: _agreement(_CATS),
+        place=_AGREE,
     ),
 )
