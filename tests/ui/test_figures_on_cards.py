@@ -141,6 +141,11 @@ def test_row_sums_after_dropout_are_shown(person: "Person") -> None:
     assert figures(person, "dropped").startswith(f"row sums {format_brief(sums.min())} … {format_brief(sums.max())} · ")
     assert figures(person, "weights").startswith("row sums 1.0000 · ")
     check(person, 0)
+    told = person.playground.step_bar.figures.sums
+    assert (told.property("role"), told.toolTip().partition(": ")[2]) == (
+        "muted",  # red would mean that something is wrong
+        "dropout drops weights and scales the others",
+    )
 
 
 def test_rows_masked_after_softmax_are_reported(person: "Person") -> None:
@@ -150,6 +155,7 @@ def test_rows_masked_after_softmax_are_reported(person: "Person") -> None:
     sums = person.painted("zeroed")[0].sum(-1)
     assert figures(person, "zeroed").startswith(f"row sums {format_brief(sums.min())} … 1.00 · ")
     check(person, 0)
+    assert person.playground.step_bar.figures.sums.property("role") == "error"
 
 
 def test_nan_is_counted(sit_down: Callable[..., "Person"]) -> None:

@@ -44,21 +44,23 @@ class ComputationFigures(QWidget):
         self.time.setText(f"{reply.elapsed_ms:.2f} ms · {where}")
         self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(f"{WIDEST_MS} ms · {where}"))
         self.time.setToolTip("The time of the mathematics alone, from the inputs to the output")
-        self._show_sums(reply)
+        self._show_sums(reply, trace)
 
-    def _show_sums(self, reply: "Reply") -> None:
-        good = reply.largest_gap <= TOLERANCE[reply.request.dtype]
+    def _show_sums(self, reply: "Reply", trace: "Trace") -> None:
+        good, reason = reply.largest_gap <= TOLERANCE[reply.request.dtype], ""
         empty = f" · {len(reply.empty_rows)} empty" if reply.empty_rows else ""
         if reply.warnings:
             text, good = "∞ or NaN", False
             self.sums.setToolTip("\n".join(reply.warnings))
         else:
             text = f"✓ rows sum to 1{empty}" if good else f"{_describe_sums(*reply.row_sums)}{empty}"
-            self.sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
+            reason = "" if good else _explain_sums(trace)
+            off = f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}"
+            self.sums.setToolTip(f"{off}: {reason}" if reason else off)
         self._whole = text
         self.sums.setAccessibleName(text)
         self._write_sums()
-        set_role(self.sums, "good" if good else "error")
+        set_role(self.sums, "good" if good else "muted" if reason else "error")
 
     def show_parts(self, *, sums: bool, others: bool, brief: bool) -> None:
         """Show the row sums, in a ``brief`` notation where a sentence has no room, and shape and time, or hide them."""
@@ -72,6 +74,25 @@ class ComputationFigures(QWidget):
         """Write the row sums in words, or briefly: "✓ Σ = 1"."""
         brief = self._whole.replace("rows sum to", "Σ =").replace("row sums", "Σ")
         self.sums.setText(brief if self._is_brief else self._whole)
+
+
+def _explain_sums(trace: "Trace") -> str:
+    """Return which setting makes rows sum to something else than 1, "" if none does: then something is wrong."""
+    from attnlab.attention.registries.features import FEATURES
+    from attnlab.attention.registries.normalizers import NORMALIZERS
+
+    config = trace.experiment.config
+    if "zeroed" in trace.all_stages:  # weights set to 0 after the softmax
+        return ""
+    reasons = (
+        (FEATURES["dropout"].on(config), "dropout drops weights and scales the others"),
+        (FEATURES["sink"].on(config), "the sink takes a part of each row"),
+        (
+            NORMALIZERS[config.normalizer].alone,
+            f"with {NORMALIZERS[config.normalizer].title} each weight is on its own",
+        ),
+    )
+    return ", and ".join(reason for applies, reason in reasons if applies)
 
 
 def _describe_sums(low: float, high: float) -> str:
