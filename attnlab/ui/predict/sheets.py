@@ -199,7 +199,7 @@ def _make_table(
     values: "NDArray[np.floating]",
     role: str | None,
 ) -> SheetTable:
-    texts = tuple(tuple(map(_format_number, row)) for row in values.tolist())
+    texts = _format_all(values.tolist())
     names = [tuple(str(text) or "∅" for text in each) for each in (rows, columns)]
     return SheetTable(title, names[0], names[1], texts, role=role or "neutral")
 
@@ -210,6 +210,24 @@ def _format_number(value: float) -> str:
 
     text = number(value)
     return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
+
+
+def _format_all(rows: list[list[float]]) -> tuple[tuple[str, ...], ...]:
+    """Return the numbers of a table, all with the decimals of the longest."""
+    texts = [[_format_number(value) for value in row] for row in rows]
+    most = max((_count_decimals(text) for row in texts for text in row), default=0)
+    return tuple(tuple(_pad_decimals(text, most) for text in row) for row in texts)
+
+
+def _count_decimals(text: str) -> int:
+    return 0 if "e" in text else len(text.partition(".")[2])
+
+
+def _pad_decimals(text: str, most: int) -> str:
+    if not most or not text.lstrip("−").replace(".", "", 1).isdecimal():  # NaN, ∞, 2.5e−7
+        return text
+    whole, _, places = text.partition(".")
+    return f"{whole}.{places:0<{most}}"
 
 
 def _make_answer_tables(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:

@@ -136,3 +136,10 @@ def test_softmax_is_written_out_and_the_file_of_answers_explained(qtbot: QtBot) 
     sheet = made("journey", Cell("weights", 2, 1, 0))
     assert r"\frac" in dict(sheet.formulas)["Weights"]
     assert any("student, letter, value" in sentence for sentence in sheet.task)
+
+
+def test_all_numbers_of_a_table_have_the_same_decimals(qtbot: QtBot) -> None:
+    sheet = made("journey", Cell("weights", 2, 1, 0))
+    for table in (*sheet.given, *sheet.wanted):
+        assert len({len(text.partition(".")[2]) for row in table.cells for text in row}) == 1
+    assert any(text.endswith("0") and "." in text for table in sheet.given for row in table.cells for text in row)
