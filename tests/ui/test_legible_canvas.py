@@ -223,6 +223,15 @@ def test_type_is_smaller_before_a_card_reaches_beyond_the_side(qapp: QApplicatio
     assert roomy.zoom * NUMBER_PX >= round(LEAST_PX * scale)
 
 
+def test_where_one_card_has_no_room_whatever_its_type_the_others_stay_inside(qapp: QApplication) -> None:
+    trace = attnlab.compute(edits.resize(attnlab.preset("journey"), d_k=12, d_v=12))
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    plan = plan_canvas(needs, 372.0, 320.0, 1.75)
+    beyond = {name for name, place in plan.places.items() if place.right() > 372}
+    assert "queries" in beyond
+    assert not beyond & {"inputs", "scores", "scaled", "weights"}
+
+
 @pytest.mark.parametrize("type_size", [100, 175])
 @pytest.mark.parametrize("size", SIZES[:4], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_columns_of_a_wide_layer_can_be_told_apart(qapp: QApplication, size: tuple[int, int], type_size: int) -> None:

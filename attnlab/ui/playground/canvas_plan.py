@@ -110,21 +110,22 @@ def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> 
     If a card would be wider than the canvas, all type is smaller, as long as it is no smaller than at 100 %.
     """
     least = _least_px(scale)
-    whole = None
-    for px in range(least, min(LEAST_PX, least) - 1, -1):
-        beyond, form, lines = _choose_lines(needs, width, px)
+    beyond, form, lines = _choose_lines(needs, width, least)
+    for px in range(least - 1, min(LEAST_PX, least) - 1, -1):
         if not beyond:
-            return form.place(lines, height)
-        whole = whole or (form, lines)
-    assert whole is not None
-    return whole[0].place(whole[1], height)
+            break
+        beyond, form, lines = _choose_lines(needs, width, px)
+    return form.place(lines, height)
 
 
 def _choose_lines(needs: Needs, width: float, px: int) -> "tuple[bool, Form, list[Line]]":
-    """Return whether a card is wider than the canvas with type of a size, and the form and lines of least height."""
+    """Return whether a card is wider than the canvas with type of a size, and the form and lines of least height.
+
+    If a card is wider whatever its decimals, it has the fewest, so that least of it is cut.
+    """
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
-    found: list[tuple[bool, float, int, Form, list[Line]]] = []
+    found: list[tuple[bool, int, float, int, Form, list[Line]]] = []
     cards = _list_groups(needs, shares=bool(needs.sharing))
     for decimals, flat in product(DECIMALS, (True, False)):
         form = Form(needs, width, cards, Size(px, decimals, flat), must, bool(needs.sharing), roomy=True)
@@ -132,8 +133,8 @@ def _choose_lines(needs: Needs, width: float, px: int) -> "tuple[bool, Form, lis
         assert groups is not None
         lines = form.balance(groups)
         beyond = form.break_lines() is None
-        found.append((beyond, form.height_of(lines).least, -decimals, form, lines))
-    beyond, *_, form, lines = min(found, key=lambda each: each[:3])
+        found.append((beyond, decimals * beyond, form.height_of(lines).least, -decimals, form, lines))
+    beyond, *_, form, lines = min(found, key=lambda each: each[:4])
     return beyond, form, lines
 
 
