@@ -27,6 +27,11 @@ NO_TOKEN = -1
 """The ``strongest`` token of mean scores: a column of one text is none of another."""
 
 
+def number_repeated(tokens: Sequence[str], place: int) -> str:
+    """Return the number of a token as a subscript, "" if it is the only one of its name."""
+    return str(place).translate(SUBSCRIPTS) if tokens.count(tokens[place]) > 1 else ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextTargets:
     """The strongest targets in one text. ``keys`` and ``weights`` are [layers, h + 1, T_q]: for each head, then for the
@@ -53,8 +58,7 @@ class TextTargets:
 
     def name(self, key: int) -> str:
         """Return a key's token as people read it, with its number if there are others of this name."""
-        name = readable(self.key_tokens[key])
-        return name + (str(key).translate(SUBSCRIPTS) if self.key_tokens.count(self.key_tokens[key]) > 1 else "")
+        return readable(self.key_tokens[key]) + number_repeated(self.key_tokens, key)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

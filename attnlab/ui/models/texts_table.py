@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QTableWidgetItem,
 )
 
-from attnlab.pretrained.many_texts import TextTargets
+from attnlab.pretrained.many_texts import TextTargets, number_repeated
 from attnlab.pretrained.patterns import HeadPatterns
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mix, px
@@ -95,7 +95,9 @@ class TextsTable(FollowsTheme, QTableWidget):
             for token, name in enumerate(each.query_tokens):
                 row = self.rowCount()
                 self.insertRow(row)
-                self.setItem(row, 0, _Cell(show_token(name), (place, -1, token), 0.0))
+                self.setItem(
+                    row, 0, _Cell(show_token(name) + number_repeated(each.query_tokens, token), (place, -1, token), 0.0)
+                )
                 for layer in range(n_layers):
                     target, weight = each.find(layer, head, token, plain=plain)
                     self.setItem(

@@ -51,6 +51,8 @@ def test_targets_and_scores_of_what_is_typed(reader: ModelReader, dialog: TextsD
     weights = model.run("a b a b").attention(1).mean(0)
     table = dialog.targets
     assert table.rowCount() == 1 + 9 + 1 + 4
+    rows = [table.item(table.rowCount() - 4 + place, 0) for place in range(4)]
+    assert [row.text() for row in rows if row is not None] == ["a₀", "b₁", "a₂", "b₃"]  # as targets are named
     plain = weights[3, 1:]
     cell = table.item(table.rowCount() - 1, 2)
     assert cell is not None
