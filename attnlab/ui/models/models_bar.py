@@ -113,16 +113,19 @@ class ModelsBar(FollowsTheme, QFrame):
         """Show the head, and how far the playground's computation is from the model's."""
         self.place.setText(place)
         if layer.difference is None:
-            text, role = "cannot be opened in the playground", "muted"
+            text, brief, role = "cannot be opened in the playground", "", "muted"
         elif layer.is_true:
             same = "true to the model" if not changed else "as in the model with your changes"
-            text, role = f"✓ {same} · largest difference {write_difference(layer.difference)}", "good"
+            brief, role = "✓ true" if not changed else "✓ as changed", "good"
+            text = f"✓ {same} · largest difference {write_difference(layer.difference)}"
         else:
-            text, role = f"differs from the model by up to {write_difference(layer.difference)}", "error"
+            difference = write_difference(layer.difference)
+            text, brief, role = f"differs from the model by up to {difference}", f"off by {difference}", "error"
         compared = "The weights that the playground computes from this layer, beside the model's own"
         if layer.overview.facts.fixed:
             compared = "The layer's output, computed from what the capture keeps, beside the model's own"
         set_role(self.badge, role)
+        self.badge.brief = brief
         self.badge.setText(text)
         self.badge.setToolTip(layer.why if layer.difference is None else compared)
         self.open.setEnabled(layer.is_close and not layer.why)

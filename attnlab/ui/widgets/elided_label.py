@@ -20,6 +20,8 @@ class ElidedLabel(QLabel):
         self._separator = separator
         self.whole = False
         """Whether the text is shown as a whole or not at all."""
+        self.brief = ""
+        """What is shown where not even the first part has room, if this has."""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setMinimumWidth(0)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -33,6 +35,8 @@ class ElidedLabel(QLabel):
             fits = self._separator.join(parts[:count])
             if self.fontMetrics().horizontalAdvance(fits) <= room:
                 return fits
+        if self.brief and self.fontMetrics().horizontalAdvance(self.brief) <= room:
+            return self.brief
         if self.whole:
             return ""
         short = self.fontMetrics().elidedText(parts[0], Qt.TextElideMode.ElideRight, room)

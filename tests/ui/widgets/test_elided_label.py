@@ -69,3 +69,11 @@ def test_a_text_to_be_shown_whole_is_not_shortened(qtbot: QtBot) -> None:
     assert label.visible_text == ""
     label.resize(2000, label.height())
     assert label.visible_text == SENTENCE
+
+
+def test_where_no_part_has_room_the_brief_text_stands_in_full(qtbot: QtBot) -> None:
+    label = made(qtbot, 70)
+    label.brief = "14 NaN"
+    assert label.visible_text == "14 NaN"
+    label.resize(20, 24)
+    assert "14 NaN" not in label.visible_text
