@@ -21,6 +21,7 @@ from attnlab.ui.playground.stage_thumbnails import draw_thumbnails
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
 from attnlab.ui.widgets.fields.undo_fields import TextField
+from attnlab.ui.widgets.folded_label import FoldedLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -102,7 +103,7 @@ class StepBar(FollowsTheme, QFrame):
         self._goal.editingFinished.connect(self._goal.hide)
         row.addWidget(self._goal)
         self._title = QLabel()
-        self._about = ElidedLabel()
+        self._about = FoldedLabel()
         self._message = ElidedLabel()
         self._message.setObjectName("message")
         self._message.hide()

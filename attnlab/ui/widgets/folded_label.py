@@ -1,0 +1,39 @@
+"""A label of one line that folds its text into two smaller ones where it is too long for one."""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font
+from attnlab.ui.widgets.broken_text import break_text
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+
+@guarded
+class FoldedLabel(ElidedLabel):
+    """Takes the space that is left, as the label from which it is derived; two lines are shortened if they must be."""
+
+    def break_lines(self) -> tuple[QFont, list[str]]:
+        """Return the visible lines and their font."""
+        room, small = self.contentsRect(), font("caption")
+        shown = super().visible_text
+        if shown == self.text() or 2 * QFontMetricsF(small).lineSpacing() > room.height():
+            return self.font(), [shown]
+        return small, break_text(self.text(), small, room.width(), 2)
+
+    @property
+    def visible_text(self) -> str:
+        """The visible part of the text."""
+        return " ".join(self.break_lines()[1])
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        face, lines = self.break_lines()
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.setFont(face)
+        room, high = QRectF(self.contentsRect()), QFontMetricsF(face).lineSpacing()
+        top = room.center().y() - len(lines) * high / 2
+        for place, line in enumerate(lines):
+            at = QRectF(room.x(), top + place * high, room.width(), high)
+            painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), line)
+        painter.end()

@@ -1,0 +1,23 @@
+"""A label that folds a long text into two lines."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from attnlab.ui.widgets.folded_label import FoldedLabel
+
+SENTENCE = "Each row becomes a distribution that sums to 1."
+
+
+@pytest.mark.parametrize(
+    ("size", "lines", "is_whole"), [((900, 48), 1, True), ((220, 48), 2, True), ((220, 20), 1, False)]
+)
+def test_a_long_text_takes_two_lines_where_they_have_room(
+    qtbot: QtBot, size: tuple[int, int], lines: int, is_whole: bool
+) -> None:
+    label = FoldedLabel()
+    qtbot.addWidget(label)
+    label.setText(SENTENCE)
+    label.resize(*size)
+    label.grab()  # painting raises nothing
+    assert len(label.break_lines()[1]) == lines
+    assert (label.visible_text == SENTENCE) is is_whole
