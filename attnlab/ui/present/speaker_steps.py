@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -18,13 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.slides.slide_text import make_face
-from attnlab.figures.subscripts import cut_text, draw_text, text_width
+from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip, set_sheet
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.widgets.broken_text import break_text
 
-TYPE, ROW = 15, 32
-"""The font size and the height of a row at 100 %."""
+TYPE, ROW, MOST_LINES = 15, 32, 2
+"""The font size and the height of a row at 100 %, and the lines that a title may take."""
+LEAST_ROWS = 4
+"""A list of fewer rows begins with the current step, a higher one with the one before it."""
 KEYS = (("→", "next"), ("←", "back"), ("B", "black"), ("R", "numbers as in the lesson"))
 MORE = "H shows all keys"
 _PLACE, _MINUTES = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -38,7 +41,21 @@ class _StepPainter(QStyledItemDelegate):
     factor = 1.0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(100, round(ROW * self.factor))
+        face = self._make_font(index)
+        lines = break_text(index.data(), face, self._find_sides(option, index, face)[2], MOST_LINES)
+        return QSize(100, round(ROW * self.factor + (len(lines) - 1) * QFontMetricsF(face).lineSpacing()))
+
+    def _make_font(self, index: QModelIndex | QPersistentModelIndex) -> QFont:
+        return make_face(TYPE * self.factor, bold=index.data(_PLACE) == "now")
+
+    def _find_sides(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex, face: QFont
+    ) -> tuple[float, float, float]:
+        """Return the right end of the number, the left end of the minutes, and the width between them for the title."""
+        pad, list_ = 10 * self.factor, option.widget
+        width = list_.viewport().width() if isinstance(list_, QListWidget) else option.rect.width()
+        left, right = pad + text_width("000", face), width - pad - text_width(index.data(_MINUTES), face)
+        return left, right, right - left - 2 * pad
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -51,15 +68,17 @@ class _StepPainter(QStyledItemDelegate):
         if at == "now" or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setBrush(QColor(palette.control))
             painter.drawRoundedRect(rect, 6, 6)
-        font = make_face(TYPE * self.factor, bold=at == "now")
+        font = self._make_font(index)
         middle = rect.center().y()
+        left, right, room = self._find_sides(option, index, font)
         painter.setPen(QColor(palette.muted))
         number, minutes = str(index.row() + 1), index.data(_MINUTES)
-        left, right = rect.left() + pad + text_width("000", font), rect.right() - pad - text_width(minutes, font)
         draw_text(painter, left - text_width(number, font), middle, number, font)
         draw_text(painter, right, middle, minutes, font)
         painter.setPen(QColor(palette.muted if at == "past" else palette.ink))
-        draw_text(painter, left + pad, middle, cut_text(index.data(), font, right - left - 2 * pad), font)
+        lines, high = break_text(index.data(), font, room, MOST_LINES), QFontMetricsF(font).lineSpacing()
+        for place, line in enumerate(lines):
+            draw_text(painter, left + pad, middle + (place - (len(lines) - 1) / 2) * high, line, font)
         painter.restore()
 
 
@@ -75,6 +94,7 @@ class SpeakerSteps(QFrame):
         self.list = QListWidget()
         self.list.setAccessibleName("Steps with their planned minutes")
         self.list.setToolTip("Go to a step by a click, or type its number and press Return (Enter)")
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)  # a title may need a second line
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the keys go to the presentation
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -125,7 +145,9 @@ class SpeakerSteps(QFrame):
     @Slot()
     def _scroll(self, *_: int) -> None:
         if self.list.count():
-            self.list.scrollToItem(self.list.item(max(self._now - 1, 0)), QAbstractItemView.ScrollHint.PositionAtTop)
+            is_low = self.list.viewport().height() < LEAST_ROWS * ROW * self._painter.factor
+            first = self._now if is_low else max(self._now - 1, 0)
+            self.list.scrollToItem(self.list.item(first), QAbstractItemView.ScrollHint.PositionAtTop)
 
     def set_look(self, factor: float, low: bool) -> None:
         """Set the sizes, as factors of those at 100 %, and the colours; a low card has no room for the keys."""

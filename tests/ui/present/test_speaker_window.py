@@ -151,6 +151,18 @@ def test_every_part_is_inside_the_window(lecture: Lecture, size: tuple[int, int]
     assert speaker.notes.height() > 60
 
 
+def test_titles_of_steps_take_two_lines_where_one_is_too_short(lecture: Lecture) -> None:
+    speaker = open_speaker(lecture())
+    speaker.resize(1440, 900)
+    speaker.grab()
+    steps = speaker.steps.list
+    high = [steps.visualItemRect(steps.item(row)).height() for row in range(steps.count())]
+    speaker.resize(480, 900)
+    speaker.grab()
+    narrow = [steps.visualItemRect(steps.item(row)).height() for row in range(steps.count())]
+    assert max(narrow) > max(high)
+
+
 def test_indices_in_the_titles_of_steps_are_lowered(lecture: Lecture) -> None:
     lesson = parse(LESSON.replace("## ", "## W_q ", 1), "short")
     speaker = open_speaker(lecture(lesson))
