@@ -44,9 +44,10 @@ def draw_answers(
     own = len(middles) == len(guesses) == len(asked)
     widest = max(measure(_show(guesses[i]), "token") + _measure_mark(guesses[i], slot) for i in asked)
     side = min(slot - 6, max(56.0 if slot < 120 else 110.0, widest))
+    face = "token" if widest <= side else "strong"
     for at, index in enumerate(asked):
         middle = middles[index] if own else x + slot * (at + 0.5)
-        _draw_column(scene, guesses[index], middle, y, slot, side, measure, index)
+        _draw_column(scene, guesses[index], middle, y, slot, side, face, measure, index)
 
 
 def _show(guess: Guess) -> str:
@@ -60,14 +61,22 @@ def _measure_mark(guess: Guess, slot: float) -> float:
 
 
 def _draw_column(
-    scene: Scene, guess: Guess, middle: float, y: float, slot: float, side: float, measure: Measure, index: int
+    scene: Scene,
+    guess: Guess,
+    middle: float,
+    y: float,
+    slot: float,
+    side: float,
+    large: str,
+    measure: Measure,
+    index: int,
 ) -> None:
     left, tight = middle - side / 2, slot < ROOMY
     (first, share), *rest = guess.likeliest
     right = guess.right
     ink = "muted" if right is None else "good" if right else "bad"
-    token = shorten(_show(guess), "token", side - _measure_mark(guess, slot), measure)
-    scene.add(Label(left, y + 9, token or "…", "token", "ink"))
+    token = shorten(_show(guess), large, side - _measure_mark(guess, slot), measure)
+    scene.add(Label(left, y + 9, token or "…", large, "ink"))
     if right is not None:
         size = 11.0 if tight else 14.0
         scene.add(Sign(left + side - size / 2, y + 9, "tick" if right else "cross", ink, size))
