@@ -246,6 +246,7 @@ def test_a_large_window_has_room_for_the_list_and_for_larger_maps(person: "Perso
     assert sizes[1920, 1080].width() > 1.6 * sizes[1366, 768].width()
     assert sizes[1920, 1080].height() > 1.3 * sizes[1366, 768].height()
     assert lens.effects.zoom > 1.2
+    assert min(figure.count_decimals() or 0 for figure in lens.tables.values()) >= 3
     within = lens.rect()
     for part in (lens.largest, lens.effects, lens.tables["W_v"]):
         assert within.contains(part.rect().translated(part.mapTo(lens, QPoint(0, 0)))), "without scrolling"

@@ -1,6 +1,6 @@
 """The sensitivity lens: how much every weight moves with one number, and which numbers move the held weight most."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 
-LABEL_COLUMNS = 2
-"""The labels of a table's rows are about as wide as so many of its columns."""
+LABEL_COLUMNS, WORD_COLUMNS = 2, 4
+"""The labels of a table's rows, and those that are words, are about as wide as so many of its columns."""
+_SHORT = 3
+"""The letters of the longest label that is no word, such as x12."""
 
 
 @guarded
@@ -209,7 +211,11 @@ class SensitivityLens(Lens):
     def _show_tables(self, found: Found) -> None:
         e, held = found.experiment, list_tables(found.experiment)
         wide = tuple(name for name in held if is_wide(len(found.causes[name]), len(found.list_columns(name))))
-        shares = tuple(len(found.list_columns(name)) + LABEL_COLUMNS for name in held if name not in wide)
+        shares = tuple(
+            len(found.list_columns(name)) + count_label_columns(row_labels(e, name))
+            for name in held
+            if name not in wide
+        )
         if (tuple(self.tables), self._wide, self._shares) != (held, wide, shares):
             self._make_tables(held, wide, shares)
         for name, figure in self.tables.items():
@@ -264,6 +270,11 @@ class SensitivityLens(Lens):
         if self._found is not None and row < len(self._found.largest):
             self.chosen = self._found.largest[row][0]
             self._ask()
+
+
+def count_label_columns(labels: Sequence[str]) -> int:
+    """Return about how many columns of numbers are as wide as the labels of rows."""
+    return WORD_COLUMNS if max(map(len, labels), default=0) > _SHORT else LABEL_COLUMNS
 
 
 def _write_small(value: float) -> str:
