@@ -4,9 +4,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.broken_text import break_text
 from attnlab.ui.widgets.elided_label import ElidedLabel
+
+NARROWEST = 110
+"""A narrower label has one line only, in pixels at 100 %."""
 
 
 @guarded
@@ -17,7 +20,8 @@ class FoldedLabel(ElidedLabel):
         """Return the visible lines and their font."""
         room, small = self.contentsRect(), font("caption")
         shown = super().visible_text
-        if shown == self.text() or 2 * QFontMetricsF(small).lineSpacing() > room.height():
+        too_small = room.width() < px(NARROWEST) or 2 * QFontMetricsF(small).lineSpacing() > room.height()
+        if shown == self.text() or too_small:
             return self.font(), [shown]
         return small, break_text(self.text(), small, room.width(), 2)
 

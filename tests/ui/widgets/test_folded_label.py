@@ -9,7 +9,8 @@ SENTENCE = "Each row becomes a distribution that sums to 1."
 
 
 @pytest.mark.parametrize(
-    ("size", "lines", "is_whole"), [((900, 48), 1, True), ((220, 48), 2, True), ((220, 20), 1, False)]
+    ("size", "lines", "is_whole"),
+    [((900, 48), 1, True), ((220, 48), 2, True), ((220, 20), 1, False), ((80, 48), 1, False)],
 )
 def test_a_long_text_takes_two_lines_where_they_have_room(
     qtbot: QtBot, size: tuple[int, int], lines: int, is_whole: bool
