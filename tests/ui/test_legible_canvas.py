@@ -223,6 +223,18 @@ def test_type_is_smaller_before_a_card_reaches_beyond_the_side(qapp: QApplicatio
     assert roomy.zoom * NUMBER_PX >= round(LEAST_PX * scale)
 
 
+def test_rows_of_cards_side_by_side_are_level(person: "Person") -> None:
+    """Turned labels of the weights are higher than the column numbers of the context."""
+    person.window.change_settings(type_size=175)
+    person.window.resize(1366, 768)
+    person.window.grab()
+    weights, context = (person.card(name) for name in ("weights", "context"))
+    assert weights.y() == context.y()
+    assert weights.grid is not None
+    assert context.grid is not None
+    assert (weights.grid.y, weights.grid.cell_height) == (context.grid.y, context.grid.cell_height)
+
+
 def test_where_one_card_has_no_room_whatever_its_type_the_others_stay_inside(qapp: QApplication) -> None:
     trace = attnlab.compute(edits.resize(attnlab.preset("journey"), d_k=12, d_v=12))
     needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)

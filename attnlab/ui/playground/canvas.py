@@ -3,6 +3,7 @@
 The wheel scrolls a canvas that is longer than its room, and zooms one that is not; Ctrl and the wheel always zoom.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -280,12 +281,21 @@ class Canvas(FollowsTheme, QWidget):
                 card.set_numbers(name in plan.numbered, several, shares)
             card.show()
         shown = [card for card in self.cards.values() if not card.isHidden()]
+        self._level_rows(shown)
         decimals = min((card.fit_decimals(decimals) for card in shown), default=decimals)
         for card in shown:
             card.set_decimals(decimals)
         self.scroll_bar.show_extent(round(plan.height * self.zoom), round(self._viewport.offset.y()))
         self._ground.is_old = True
         self.update()
+
+    @staticmethod
+    def _level_rows(cards: Sequence[StageCard]) -> None:
+        """Give maps of as many rows on cards side by side column labels of one height, so that their rows are level."""
+        tops = {card: (card.y(), card.height(), *card.measure_top()) for card in cards}
+        for card, (*line, rows, _) in tops.items():
+            beside = [top for (*other, count, top) in tops.values() if (other, count) == (line, rows)]
+            card.set_least_top(max(beside) if rows else 0.0)
 
     def _make_plan(self) -> CanvasPlan:
         assert self._trace is not None

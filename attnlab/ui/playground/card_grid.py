@@ -46,6 +46,8 @@ class CardRoom:
     numbered: bool = True
     paired: bool = False
     per_line: int = 0
+    least_top: float = 0.0
+    """The least height of the column labels of one map, so that its rows are level with those of the card beside it."""
 
 
 @lru_cache(maxsize=128)
@@ -79,6 +81,9 @@ def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
             break
         if top == upright and room.tokens_across and room.group == 1 and min(cell_w, cell_h) >= SMALL_CELL * z:
             break
+    if room.least_top > top:
+        top = room.least_top
+        cell_w, cell_h = _cell_size(shape, room, width - left, height - top)
     spare = max(width - left - shape[2] * cell_w, 0.0)
     at_x = round((x + left + spare / 2) * room.ratio) / room.ratio
     at_y = round((y + top) * room.ratio) / room.ratio

@@ -63,6 +63,7 @@ class StageFace(StageHeader):
         self._fresh: NDArray[np.bool_] | None = None
         self._veil, self.painted = 0.0, 0
         self._told: int | None = None
+        self._least_top = 0.0
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace with a view: one head, the mean, or all; nothing before its step."""
@@ -100,6 +101,17 @@ class StageFace(StageHeader):
                 self._look()
             self._describe_again()
         self._arrange()
+
+    def measure_top(self) -> tuple[int, float]:
+        """Return the rows and the height of the column labels of one map, as it would be alone; zeros without one."""
+        grid = self._lay_out(0.0)
+        return (0, 0.0) if grid is None or grid.count > 1 else (grid.rows, grid.label_height)
+
+    def set_least_top(self, least: float) -> None:
+        """Set the least height of the column labels, in pixels."""
+        if least != self._least_top:
+            self._least_top = least
+            self._arrange()
 
     def set_decimals(self, decimals: int) -> None:
         """Set how many decimals numbers have, as on all cards."""
@@ -242,7 +254,7 @@ class StageFace(StageHeader):
         strip = STRIP * z if self._view is not None and self._view.strips else 0.0
         return QRectF(self.rect()).adjusted(PADDING * z, HEADER * z, -PADDING * z, -PADDING * z - strip)
 
-    def _lay_out(self) -> Grid | None:
+    def _lay_out(self, least_top: float | None = None) -> Grid | None:
         if self._data is None or self._folded:
             return None
         data, area = self._data, self._area()
@@ -252,7 +264,8 @@ class StageFace(StageHeader):
         group = data.column_group or 1
         paired = self._view is not None and self._view.look == "both" and len(data.values) == 2
         ratio, numbered = self.devicePixelRatioF(), (self._numbered, paired, self._per_line)
-        room = CardRoom(rect, self._zoom, ratio, down, over, group, *numbered)
+        least = self._least_top if least_top is None else least_top
+        room = CardRoom(rect, self._zoom, ratio, down, over, group, *numbered, least)
         return fit_card(data.values.shape, tuple(data.row_labels), tuple(across), room)
 
     def _outlines(self) -> tuple[list[Outline], Strong]:
