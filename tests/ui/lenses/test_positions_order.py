@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
+from PySide6.QtGui import QFontMetricsF
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
+from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from tests.ui.lenses.positions_reader import Reader, values
 
@@ -193,3 +195,16 @@ def test_one_token_cannot_be_shuffled(reader: Reader) -> None:
     assert len(reader.sentences()) == 2
     assert reader.lens.order.shuffle.isEnabled()
     assert all(figure.isVisible() for figure in reader.lens.order.rows[0])
+
+
+def test_with_large_type_cells_are_as_wide_as_their_labels(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("order-aware", size=(1366, 768))
+    person.window.change_settings(type_size=175)
+    person.playground.lenses.open_lens("positions/order")
+    person.settle()
+    maps = [each for each in person.window.findChildren(MapFigure) if each.isVisible()]
+    person.wait_for(lambda: all(figure.count_decimals() for figure in maps))
+    for figure in maps:
+        figure.grab()
+        labels = QFontMetricsF(face("caption", figure.zoom)).horizontalAdvance("bites")
+        assert figure.cell_rect(0, 0).width() > labels + 6

@@ -42,6 +42,8 @@ class MapFigure(MapWidget):
     """
 
     plain_arrows = True
+    least_height = 160
+    """The least height of the map with its labels and its colour bar, in pixels at 100 %."""
     is_wide = False
     """Whether cells may be much higher than wide, as there are many columns, which then have no labels."""
 
@@ -86,7 +88,7 @@ class MapFigure(MapWidget):
         self.setAccessibleName(self._spoken)
 
     def restyle(self) -> None:
-        self.setMinimumSize(px(112), px(160))
+        self.setMinimumSize(px(112), px(self.least_height))
         super().restyle()
 
     def show_map(self, data: MapData | None) -> None:

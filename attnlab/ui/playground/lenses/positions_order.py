@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 TITLES = ("original", "tokens shuffled", "put back in order", "difference")
+ROOMY = 190
+"""The least height of a map, in pixels at 100 %: with larger type its cells are as wide as their numbers need."""
 BLIND = 1e-9
 """The rounding error of float64: a smaller difference counts as 0."""
 EDIT, EDIT_SHORT = "Shuffle the tokens of the experiment", "Shuffle tokens"
@@ -92,6 +94,8 @@ class OrderPage(FollowsTheme, Page):
         self._column.addLayout(self._make_head())
         self.sentences = [sentence_label(role="strong") for _ in range(2)]
         self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
+        for figure in (*self.rows[0], *self.rows[1]):
+            figure.least_height = ROOMY
         number_alike(figure for row in self.rows for figure in row)
         self._cards = [Card(), Card()]
         for card, label, maps in zip(self._cards, self.sentences, self.rows, strict=True):
