@@ -235,6 +235,18 @@ def test_rows_of_cards_side_by_side_are_level(person: "Person") -> None:
     assert (weights.grid.y, weights.grid.cell_height) == (context.grid.y, context.grid.cell_height)
 
 
+def test_a_scrolling_canvas_keeps_room_for_the_labels_above_the_maps_of_heads(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    person = sit_down("head-average", size=(1920, 1080))
+    person.window.grab()
+    assert person.playground.canvas.is_longer
+    grid = person.card("weights").grid
+    assert grid is not None
+    assert grid.cell_height >= 8
+    assert grid.column_space > 0
+
+
 def test_where_one_card_has_no_room_whatever_its_type_the_others_stay_inside(qapp: QApplication) -> None:
     trace = attnlab.compute(edits.resize(attnlab.preset("journey"), d_k=12, d_v=12))
     needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)

@@ -179,7 +179,9 @@ class Form:
             if need.count > 1:
                 label = need.label * px + 8 if need.label else 0.0
                 maps = measure_tiles_height(need, width - 2 * PADDING * z - label, z)
-                least = max(least, frame + maps[1 if self.roomy else 0])
+                # a canvas that scrolls anyway has room for labels above the maps
+                above = need.column_label * px + 10 if need.column_label and self.roomy else 0.0
+                least = max(least, frame + above + maps[1 if self.roomy else 0])
             return Span(least, least + PICTURE_GROWTH * z * (0.4 if need.columns > 2 * need.rows else 1.0))
         tall = need.column_label * px + 10 if need.column_label * px + 4 > self.cell_of(need) else 1.5 * px
         if need.count > 1:
