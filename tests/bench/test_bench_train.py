@@ -25,7 +25,9 @@ def test_a_run_is_measured_without_a_window() -> None:
         "scrubbing, moments shown",
         "saving, longest hold-up",
         "answers to the probe, reverse",
+        "answers to the probe, reverse, first 400 steps",
         "answers to the probe, dates",
+        "answers to the probe, dates, first 400 steps",
     ]
     assert {case.bench for case in cases} == {"train"}
     measured = {case.case: case.ours for case in cases}
