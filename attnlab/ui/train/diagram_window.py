@@ -111,7 +111,10 @@ class _Canvas(QWidget):
         """Lay the diagrams out in the width in which they become largest, and return their zoom."""
         best, count = 0.0, len(self._diagrams)
         for width in WIDTHS:
-            scene = lay_out_beside(self._diagrams, width * count + GAP * (count - 1), measure_label)
+            whole = width * count + GAP * (count - 1)
+            if self.width() <= best * whole:  # no wider scene can be larger
+                break
+            scene = lay_out_beside(self._diagrams, whole, measure_label)
             zoom = min(self.width() / scene.width, self.height() / scene.height)
             if zoom > best:
                 best, self.scene = zoom, scene

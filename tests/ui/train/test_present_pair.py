@@ -7,7 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from attnlab.ui.train.diagram_window import DiagramWindow
+from attnlab.figures.diagram.diagram_layout import GAP, lay_out_beside
+from attnlab.figures.diagram.scene_painter import measure_label
+from attnlab.ui.train.diagram_window import WIDTHS, DiagramWindow
 from attnlab.ui.train.model_page import ModelPage
 from tests.ui.train.pupil import Pupil, tiny
 
@@ -71,6 +73,18 @@ def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) ->
     ]
     comes_out = [each.about.text().split(". ")[0] for each in shown.words.sections]
     assert comes_out == ["Each place predicts the next token", "Each place predicts the token for that place"]
+    leave(pupil, shown)
+
+
+@pytest.mark.slow
+def test_diagrams_are_as_large_as_the_screen_allows(pupil: Pupil) -> None:
+    shown = present(pupil, show_pair(pupil)[0])
+    scenes = [lay_out_beside(shown.diagrams, 2 * width + GAP, measure_label) for width in WIDTHS]
+    for width, height in ((418, 744), (1000, 600), (1500, 1000), (2600, 700)):
+        shown.canvas.resize(width, height)
+        shape = shown.canvas.scene.width, shown.canvas.scene.height
+        largest = max(min(width / each.width, height / each.height) for each in scenes)
+        assert min(width / shape[0], height / shape[1]) == largest
     leave(pupil, shown)
 
 
