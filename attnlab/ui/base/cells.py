@@ -8,6 +8,7 @@ its description.
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 from weakref import ref
 
@@ -138,7 +139,12 @@ class _Cells(QAccessibleWidget):
         area: QWidget = source.cells_area()
         at = area.mapFromGlobal(QPoint(x, y))
         place = source.find_cell(QPointF(at)) if area.rect().contains(at) else None
-        return self._cell(place) if place is not None else super().childAt(x, y)
+        return self._cell(place) if place is not None else self._widget_at(x, y)
+
+    def _widget_at(self, x: int, y: int) -> Element:
+        """Return the widget inside at a point of the screen; Qt would ask every cell for its place too."""
+        inside: Iterator[Element] = (super(_Cells, self).child(index) for index in range(super().childCount()))
+        return next((each for each in inside if each is not None and each.rect().contains(x, y)), None)
 
     def focusChild(self) -> Element:
         source = self.source()

@@ -6,7 +6,7 @@ import weakref
 import pytest
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
@@ -23,7 +23,7 @@ class Table(HasCells, QWidget):
         super().__init__()
         self.at: int | None = None
         self.side = SIDE
-        self.named = 0
+        self.named = self.located = 0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Weights")
         self.resize(SIDE, SIDE)
@@ -36,6 +36,7 @@ class Table(HasCells, QWidget):
         return f"row {place // SIDE}, column {place % SIDE}"
 
     def locate_cell(self, place: int) -> QRectF:
+        self.located += 1
         return QRectF(place % SIDE, place // SIDE, 1, 1)
 
     def find_cell(self, at: QPointF) -> int | None:
@@ -75,14 +76,28 @@ def test_a_widget_with_cells_is_a_table_with_a_child_for_each(table: Table, list
     assert found.child(-1) is None
 
 
-@pytest.mark.slow
 def test_a_cell_is_found_at_its_place_on_the_screen(table: Table, listening: None) -> None:
     at = table.mapToGlobal(table.rect().topLeft())
     cell = element(table).childAt(at.x() + 12, at.y() + 40)
     assert cell.text(NAME) == "row 40, column 12"
     assert cell.rect().topLeft() - at == table.rect().topLeft() + cell.rect().topLeft() - at
     assert (cell.rect().x() - at.x(), cell.rect().y() - at.y()) == (12, 40)
+    table.located = 0
     assert element(table).childAt(at.x() - 1, at.y()) is None
+    assert table.located == 0, "each cell was asked for its place"
+
+
+def test_a_widget_beside_the_cells_is_found_at_its_place(table: Table, listening: None) -> None:
+    button = QPushButton("More", table)
+    button.setGeometry(SIDE, 0, 80, 30)
+    button.show()
+    table.resize(SIDE + 80, SIDE)
+    there = button.mapToGlobal(button.rect().center())
+    table.find_cell = lambda at: None  # type: ignore[method-assign]
+    table.located = 0
+    assert element(table).childAt(there.x(), there.y()).text(NAME) == "More"
+    assert element(table).childAt(there.x(), there.y() + 100) is None
+    assert table.located == 0, "each cell was asked for its place"
 
 
 def test_the_current_cell_has_the_focus(table: Table, listening: None) -> None:
