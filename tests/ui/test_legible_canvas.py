@@ -140,6 +140,14 @@ def test_maps_of_heads_fill_the_width_beside_their_mean(person: "Person") -> Non
         assert after <= max(0.2 * (right - left), 2 * card.map_rect(0).width()), size
 
 
+@pytest.mark.parametrize("size", [(1366, 749), (1440, 900)])
+def test_the_mean_of_few_heads_is_level_with_them(sit_down: Callable[..., "Person"], size: tuple[int, int]) -> None:
+    person = sit_down(edits.configure(attnlab.preset("journey"), n_heads=2), size=size)
+    card = person.playground.canvas.heads
+    assert card.map_rect(0).top() == card.map_rect(1).top() == card.map_rect("mean").top()
+    assert card.map_rect(0).size() == card.map_rect("mean").size()
+
+
 def check_places(person: "Person") -> None:
     """Hold all cards to places beside each other, inside the width of the canvas."""
     canvas = person.playground.canvas

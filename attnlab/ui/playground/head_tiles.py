@@ -12,6 +12,8 @@ from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 
 MOST_APART = 2.0
 """The maps of heads in a wide card are at most as far apart as so many maps are wide; then they stand in its middle."""
+ALMOST = 1.25
+"""A mean whose cells are at most this much larger or smaller than those of heads in one line is level with them."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,21 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
         return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
 
     grid = fit(mean, area.adjusted(area.width() * TILES_SHARE, TITLE * zoom, 0, 0))
-    left = area.right() - grid.width
-    rest = QRectF(area.topLeft(), QPointF(left - grid.label_width - 16 * zoom, area.bottom()))
-    tiles = spread_maps(fit(heads, rest), rest.right(), MOST_APART)
+    tiles = fit(heads, _leave_room(grid, area, zoom))
+    most = area.width() * (1 - TILES_SHARE) - grid.label_width
+    level = tiles.lines == 1 and tiles.column_space > 0 and tiles.columns * tiles.cell_width <= most
+    if level and 1 / ALMOST <= grid.cell_height / tiles.cell_height <= ALMOST:
+        grid = replace(
+            grid, y=tiles.y, cell_width=tiles.cell_width, cell_height=tiles.cell_height, label_height=tiles.column_space
+        )
+    left, rest = area.right() - grid.width, _leave_room(grid, area, zoom)
+    tiles = spread_maps(tiles, rest.right(), MOST_APART)
     spare = max(rest.right() - tiles.x - tiles.width, 0.0) / 2
     tiles = replace(tiles, x=tiles.x + float(int(spare)))
     return HeadTiles(heads, tiles, mean, replace(grid, x=float(round(left))))
+
+
+def _leave_room(mean: Grid, area: QRectF, zoom: float) -> QRectF:
+    """Return the room of the heads beside the mean with its labels."""
+    right = area.right() - mean.width - mean.label_width - 16 * zoom
+    return QRectF(area.topLeft(), QPointF(right, area.bottom()))
