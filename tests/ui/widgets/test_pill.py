@@ -190,6 +190,19 @@ def test_many_choices_stay_on_the_screen(bar: Bar) -> None:
     popup.close()
 
 
+def test_choices_scroll_only_where_the_screen_has_no_room_for_them(bar: Bar) -> None:
+    bar.window.move(0, 0)
+    bar.pill.open()
+    row = bar.popup().rows()[-1].height()
+    bar.popup().close()
+    room = bar.pill.screen().availableGeometry().bottom() - bar.pill.mapToGlobal(bar.pill.rect().bottomLeft()).y()
+    bar.pill.set_choices([Choice(i, f"{i} heads") for i in range(room // row - 1)])
+    bar.pill.open()
+    last = bar.popup().rows()[-1]
+    assert last.visibleRegion().boundingRect().height() == last.height()
+    bar.popup().close()
+
+
 def test_a_pill_grows_with_its_value_up_to_a_limit(bar: Bar) -> None:
     bar.pill.set_choices([Choice("a", "a"), Choice("b", "a much longer value"), Choice("c", "very " * 100)])
     widths = []

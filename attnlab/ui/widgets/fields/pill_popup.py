@@ -165,7 +165,9 @@ class PillPopup(QFrame):
         wanted = sum(row.sizeHint().height() for row in self._rows)
         widest = max([row.sizeHint().width() for row in self._rows], default=0)
         fields_width = self.options.minimumSizeHint().width() if self._options_scroll.isVisibleTo(self) else 0
-        tall = min(wanted, round(room.height() * (0.4 if fields_width else 0.6)))
+        least = round(room.height() * (0.4 if fields_width else 0.6))
+        width = max(widest, fields_width) + edge
+        tall = min(wanted, max(least, self._find_room(pill) - edge - self._others_height(width - edge)))
         widest = max(widest + (bar if tall < wanted else 0), fields_width)
         width = max(widest + edge, pill.width(), px(200) if self._entry else 0)
         self._scroll.setFixedHeight(max(tall, 1))
@@ -178,6 +180,18 @@ class PillPopup(QFrame):
         self.setFixedWidth(width)
         self._column.invalidate()
         self.adjustSize()
+
+    @staticmethod
+    def _find_room(pill: QWidget) -> int:
+        """Return the height of the screen below the pill or above it, whichever is more."""
+        room, gap = pill.screen().availableGeometry(), px(4)
+        top = pill.mapToGlobal(QPoint(0, 0)).y()
+        return max(room.bottom() - top - pill.height(), top - room.top()) - gap
+
+    def _others_height(self, width: int) -> int:
+        """Return the height of what stands below the rows."""
+        settings = self._line.height() + self.options.height_for(width) if self._options_scroll.isVisibleTo(self) else 0
+        return self._entry_height(width) + settings
 
     def _entry_height(self, width: int) -> int:
         if self._entry is None:
