@@ -46,6 +46,14 @@ def test_the_wheel_scrolls_to_the_end_and_back(small: "Person") -> None:
     assert small.card("inputs").y() == first
 
 
+def test_another_example_is_shown_from_its_top(small: "Person") -> None:
+    small.turn(small.playground.canvas, QPoint(5, 100), -100)
+    small.playground.open_preset("multi-head-8")
+    small.settle()
+    assert small.playground.canvas.is_longer
+    assert small.playground.canvas.scroll_bar.value() == 0
+
+
 def test_the_wheel_with_ctrl_zooms(small: "Person") -> None:
     small.turn(small.playground.canvas, QPoint(5, 100), 3, Mod.ControlModifier)
     assert small.playground.canvas.zoom > 1

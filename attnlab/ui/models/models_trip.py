@@ -86,6 +86,7 @@ class ModelsTrip(QObject):
         origin = Origin(found, view.layer, experiment)
         head = view.head if experiment.n_heads > 1 else 0
         document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
+        self._playground.canvas.fit()
         self._origins[document.history.current.opening] = origin
         self._window.show_workspace(PLAYGROUND.name)
         self._show_strip()

@@ -317,6 +317,7 @@ class Playground(QObject):
             f"Open {PRESETS[name].title}",
             replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
         )
+        self.canvas.fit()
         self._open_lens_of(name)
 
     def _open_lens_of(self, name: str) -> None:
