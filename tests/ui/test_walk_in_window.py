@@ -98,6 +98,15 @@ def test_cells_appear_one_by_one_with_their_arithmetic(person: "Person") -> None
     assert known(person, "scores") == 13
 
 
+def test_the_tokens_of_the_cell_that_a_walk_reaches_are_lit_though_another_is_held(person: "Person") -> None:
+    person.click_cell("weights", 3, 5)
+    walk_to(person, "cell", Place("weights", 3, 1))
+    person.leave("weights")
+    tokens = person.playground.inputs.tokens
+    said = [tokens.name_cell(place).partition(": ")[2] for place in (3, 1, 5)]
+    assert said == ["with, query", "journey, key", "step"]
+
+
 def test_a_sum_grows_term_by_term_until_the_cell_is_known(person: "Person") -> None:
     ask_for_formula(person)
     walk_to(person, "term", Place("scores", 2, 0))

@@ -252,7 +252,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:
-        e, cell = self._document.experiment, view.cell
+        e, cell = self._document.experiment, view.subject
         at = links.coordinates(e, cell) if cell is not None else links.Coordinates()
         cross = e.memory_tokens is not None
         self.query_box.tokens.set_roles(at.query, None if cross else at.key)
