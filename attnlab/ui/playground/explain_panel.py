@@ -69,6 +69,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._view: View | None = None
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._cell: Cell | None = None
+        self._known = False
         self._pinned: Trace | None = None
         self._about, self._lens, self._guided = "", "", False
         body = QWidget(self.viewport())
@@ -213,8 +214,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no cell is explained."""
-        return self._cell is None
+        """Whether no cell is explained, or one of which nothing is known yet."""
+        return self._cell is None or not self._known
 
     def measure_need(self) -> int:
         """Return the height in pixels at which nothing has to be scrolled."""
@@ -235,7 +236,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         """Show what is said of a cell."""
         explanation = shown.explanation
         p, cell, trace = palette_of(self), explanation.cell, self._trace
-        idle, self._cell = self._cell is None, cell
+        idle, self._cell, self._known = self.is_idle, cell, shown.is_known
         assert trace is not None
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
@@ -262,7 +263,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             widget.show()
         self._show_row(cell, row)
         self._show_steps(shown.steps)
-        if idle:
+        if idle and not self.is_idle:
             self.begun.emit()
 
     def _show_steps(self, steps: "Steps | None") -> None:

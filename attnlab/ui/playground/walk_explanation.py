@@ -45,6 +45,11 @@ class ShownExplanation:
     sentence: str = ""
     remarks: str = ""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is more to say than that the cell is not computed yet."""
+        return self.explanation.lines != (NOT_YET,)
+
 
 def explain_in_view(trace: "Trace", view: "View", cell: Cell, limit: int | None, in_words: bool) -> ShownExplanation:
     """Return what to show of a cell; the explanation of one with steps has lines only if ``in_words``."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QLabel, QScrollArea
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
 
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
@@ -74,6 +74,16 @@ def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(perso
     panel_of(person).close_requested.emit()
     person.settle()
     assert not explain.isHidden()  # though its column may be folded
+
+
+@pytest.mark.parametrize("type_size", [150, 175])
+def test_the_sheet_for_an_answer_is_in_sight_while_the_held_cell_is_asked(person: "Person", type_size: int) -> None:
+    open_step(person, "scaling", 13, type_size)
+    check = person.find(QPushButton, "Check", panel_of(person))
+    person.wait_for(lambda: check.visibleRegion().boundingRect() == check.rect())
+    find_controller(person).player.finish()
+    person.settle()
+    person.wait_for(person.playground.explain.isVisible)
 
 
 @pytest.mark.slow
