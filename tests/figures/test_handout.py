@@ -68,7 +68,7 @@ def test_each_student_has_a_page_of_the_paper_size(qtbot: QtBot, paper: str, poi
 
 def test_text_is_searchable_and_blanks_are_empty(qtbot: QtBot, tmp_path: Path) -> None:
     text = text_of(pdf("A4", sheet("Ada Ünal")), tmp_path)
-    for there in ("Softmax <by hand>", "Ada Ünal", "Given", "W_q", "token1", "0.22", "starts → key1", "1 of 1"):
+    for there in ("Softmax <by hand>", "Ada Ünal", "Given", "Wq", "token1", "0.22", "starts → key1", "1 of 1"):
         assert there in text
     weights = text.split("Weights")[1]
     for secret in ("0.10", "0.11", "0.12", "0.77"):
