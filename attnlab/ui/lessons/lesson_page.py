@@ -151,7 +151,8 @@ class LessonPage(FollowsTheme, QWidget):
             self.show_problems(lesson.problems)
         for button in (self._walk, self._present, self._print):
             button.setEnabled(bool(lesson.steps))
-        self._walk.setText("Start again" if finished and now is None else f"Go on at step {at + 1}" if at else "Start")
+        start = f"Continue at step {at + 1}" if at else "Start"
+        self._walk.setText("Start again" if finished and now is None else start)
 
     @property
     def chosen(self) -> int:

@@ -51,9 +51,9 @@ def test_the_way_through_a_lesson_is_shown_and_kept(person: "Person", lesson_fil
         (False, True),
         (False, False),
     ]
-    assert filled(person) == "Go on at step 3"
+    assert filled(person) == "Continue at step 3"
     assert person.window.settings.lesson_progress == (f"{lesson_file}=2:0-1",)
-    person.press("Go on at step 3")
+    person.press("Continue at step 3")
     person.press("Next")
     person.press("Reveal")
     assert find_controller(person).player.at_end
@@ -76,7 +76,7 @@ def test_a_step_that_was_jumped_over_is_not_done(person: "Person") -> None:
     controller.player.go(1)
     workspace = workspace_of(person)
     assert [i for i, row in enumerate(workspace.page.steps.rows) if row.done] == [4]
-    assert filled(person) == "Go on at step 2"
+    assert filled(person) == "Continue at step 2"
 
 
 def test_a_tour_is_no_lesson(person: "Person") -> None:
