@@ -82,12 +82,10 @@ class ModelsTrip(QObject):
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
 
-        document = self._playground.document
         origin = Origin(found, view.layer, experiment)
         head = view.head if experiment.n_heads > 1 else 0
-        document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
-        self._playground.canvas.fit()
-        self._origins[document.history.current.opening] = origin
+        self._playground.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
+        self._origins[self._playground.document.history.current.opening] = origin
         self._window.show_workspace(PLAYGROUND.name)
         self._show_strip()
 

@@ -95,9 +95,8 @@ class TextsTable(FollowsTheme, QTableWidget):
             for token, name in enumerate(each.query_tokens):
                 row = self.rowCount()
                 self.insertRow(row)
-                self.setItem(
-                    row, 0, _Cell(show_token(name) + number_repeated(each.query_tokens, token), (place, -1, token), 0.0)
-                )
+                shown = show_token(name) + number_repeated(each.query_tokens, token)
+                self.setItem(row, 0, _Cell(shown, (place, -1, token), 0.0))
                 for layer in range(n_layers):
                     target, weight = each.find(layer, head, token, plain=plain)
                     self.setItem(

@@ -42,6 +42,8 @@ from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.view_control import ViewControl
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from attnlab.attention.stages.trace import Trace
 
 EXPLAIN_MS = 50
@@ -313,12 +315,16 @@ class Playground(QObject):
         except AttnlabError as error:
             self.document.message_raised.emit(str(error))
             return
-        self.document.open(
-            f"Open {PRESETS[name].title}",
-            replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
-        )
-        self.canvas.fit()
+        scene = replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype)
+        self.open(f"Open {PRESETS[name].title}", scene)
         self._open_lens_of(name)
+
+    def open(
+        self, label: str, scene: Scene, path: "Path | None" = None, view: View | None = None, *, saved: bool = True
+    ) -> None:
+        """Open a scene as :meth:`Document.open` does, and show it from the top of the canvas."""
+        self.document.open(label, scene, path, view, saved=saved)
+        self.canvas.fit()
 
     def _open_lens_of(self, name: str) -> None:
         """Show a preset in its intended view: the canvas or a lens."""

@@ -106,8 +106,7 @@ class SessionFiles(QObject):
             lessons.close()
         path = opening.path if opening.saved else opened.file
         view = opened.saved.view if opened.saved is not None else None
-        self._playground.document.open(opening.label, opened.scene, path, view, saved=opening.saved)
-        self._playground.canvas.fit()
+        self._playground.open(opening.label, opened.scene, path, view, saved=opening.saved)
         self._restore(opened)
         if opening.saved:
             self.opened.emit(opening.path)

@@ -150,12 +150,10 @@ class RoundTrip(QObject):
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
 
-        document = self._playground.document
         origin, experiment = found.origin, found.experiment
         head = "all" if origin.head < 0 and experiment.n_heads > 1 else max(origin.head, 0)
-        document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
-        self._playground.canvas.fit()
-        self._origins[document.history.current.opening] = origin
+        self._playground.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
+        self._origins[self._playground.document.history.current.opening] = origin
         self._window.show_workspace(PLAYGROUND.name)
         self._show_strip()
 

@@ -14,7 +14,7 @@ NARROWEST = 110
 
 @guarded
 class FoldedLabel(ElidedLabel):
-    """Takes the space that is left, as the label from which it is derived; two lines are shortened if they must be."""
+    """Takes the space that is left, as an :class:`ElidedLabel` does; a text too long for two lines is cut."""
 
     def break_lines(self) -> tuple[QFont, list[str]]:
         """Return the visible lines and their font."""
