@@ -159,8 +159,20 @@ class RunsTable(FollowsTheme, QTableWidget):
                 self._fold(column)
         self.setColumnWidth(NAME, max(px(least), self.viewport().width() - self._measure_others()))
         for row in range(self.rowCount()):
-            high = self.sizeHintForRow(row) + px(6) if self.wordWrap() else 0
+            high = self._measure_lines(row) + 2 * px(6) if self.wordWrap() else 0
             self.setRowHeight(row, max(px(30), high))
+
+    def _measure_lines(self, row: int) -> int:
+        """Return the height of the highest text of a row; Qt's own hint leaves out the padding beside texts."""
+        highest = 0
+        for column in (NAME, *FOLDED):
+            item = self.item(row, column)
+            text = "" if item is None else item.text()
+            hint = self.sizeHintForIndex(self.model().index(row, column)).width()
+            inner = self.columnWidth(column) - hint + self.fontMetrics().horizontalAdvance(text)
+            lines = self.fontMetrics().boundingRect(0, 0, inner, 0, Qt.TextFlag.TextWordWrap, text)
+            highest = max(highest, lines.height())
+        return highest
 
     def _measure_others(self) -> int:
         return sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
@@ -171,7 +183,8 @@ class RunsTable(FollowsTheme, QTableWidget):
         measure = self.fontMetrics().horizontalAdvance
         spare = self.columnWidth(column) - max(map(measure, texts), default=0)
         folded = max((_measure_two_lines(text, measure) for text in texts), default=0)
-        self.setColumnWidth(column, max(folded + spare, self.horizontalHeader().sectionSizeHint(column)))
+        rounding = 2  # Qt breaks a line that fits to the pixel
+        self.setColumnWidth(column, max(folded + spare + rounding, self.horizontalHeader().sectionSizeHint(column)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.is_typed_in:  # Enter, which ends editing, arrives here too

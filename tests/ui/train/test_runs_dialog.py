@@ -1,6 +1,7 @@
 """The dialog of all runs: their names, actions on the selected one, and its keys."""
 
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +120,25 @@ def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBo
         ("a", "0", "2,000", "0.125", "98.5 %", "42 s"),
         ("b", "0", "120 of 2,000", "2.50", "", "30 min"),
     ]
+
+
+def test_a_text_that_nearly_fits_has_a_second_line(qtbot: QtBot, tmp_path: Path) -> None:
+    table, short = RunsTable(), tiny(steps=400)
+    qtbot.addWidget(table)
+    long = replace(short, model=replace(short.model, kind="encoder-decoder"))
+    moment = time.time()  # of today, so that the time of the save is in one line
+    table.show_runs([Summary(tmp_path, "a", spec, "ended", 400, 8.0, loss=0.1, saved=moment) for spec in (short, long)])
+    table.show()
+    lines = set()
+    for width in range(560, 1000, 4):
+        table.resize(width, 300)
+        for row in range(2):
+            text = table.item(row, 2).text()  # type: ignore[union-attr]
+            hint = table.sizeHintForIndex(table.model().index(row, 2)).width()
+            folds = table.columnWidth(2) < hint
+            assert not folds or table.rowHeight(row) > 2 * table.fontMetrics().height(), (width, text)
+            lines.add((text, folds))
+    assert len(lines) == 4, "each model is seen in one line and in two"
 
 
 def test_with_large_type_the_table_folds_texts_instead_of_scrolling_sideways(qtbot: QtBot, tmp_path: Path) -> None:
