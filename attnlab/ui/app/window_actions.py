@@ -13,9 +13,11 @@ from attnlab.ui.base.workspace import on, once_loaded
 from attnlab.ui.playground.play_actions import code_actions
 from attnlab.ui.workspaces.models import MODELS
 from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
+    from attnlab.ui.models.models_workspace import ModelsWorkspace
 
 
 def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
@@ -24,7 +26,7 @@ def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
     files = [*make_file_actions(w, make_restore_action(unsaved)), *code_actions(play)]
     files += [*make_recent_actions(w), *make_unsaved_actions(unsaved)]
     workspaces = [action for kind in w.kinds for action in kind.actions(w)]
-    return [*files, *_edit(w), *workspaces, *make_settings_actions(w), *_window(w), *make_help_actions(w)]
+    return [*files, *_edit(w), *workspaces, _drawing(w), *make_settings_actions(w), *_window(w), *make_help_actions(w)]
 
 
 class Undoable(Protocol):
@@ -78,6 +80,36 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
         ),
         Action("history", "History…", "Edit", on(w, PLAYGROUND), lambda p: p.open_history(), ("Ctrl+H",)),
     ]
+
+
+def _drawing(w: "MainWindow") -> Action[Any]:
+    """Return the action that draws the model: the open one while *Models* is shown, else that of *Train*."""
+
+    def models() -> "ModelsWorkspace | None":
+        return w.workspace(MODELS, make=False) if w.current == MODELS.name else None
+
+    def draw(_: object) -> None:
+        if (open_one := models()) is not None:
+            open_one.session.show(drawn=not open_one.session.view.drawn)
+        elif (trainer := on(w, TRAIN).enter()) is not None:
+            trainer.maps.show_page("maps" if trainer.maps.shows_model else "model")
+
+    def is_drawn(_: object) -> bool:
+        if (open_one := models()) is not None:
+            return open_one.session.view.drawn
+        trainer = w.workspace(TRAIN, make=False)
+        return trainer is not None and trainer.maps.shows_model
+
+    return Action(
+        "draw-model",
+        "Draw the model",
+        "View",
+        once_loaded(w),
+        draw,
+        ("Ctrl+Shift+D",),
+        checked=is_drawn,
+        hint="Its blocks with shapes and parameters, in place of the maps",
+    )
 
 
 def _window(w: "MainWindow") -> list[Action[Any]]:

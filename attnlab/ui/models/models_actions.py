@@ -47,16 +47,6 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             hint="With its true weights, tokens and hidden states",
         ),
         Action(
-            "model-diagram",
-            "Draw the open model",
-            "Models",
-            models,
-            lambda m: m.session.show(drawn=not m.session.view.drawn),
-            enabled=has_model,
-            checked=lambda m: m.session.view.drawn,
-            hint="Its blocks with shapes and parameters, in place of all heads",
-        ),
-        Action(
             "model-present",
             "Present the diagram of the open model",
             "Models",

@@ -69,16 +69,6 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
         ),
         Action("train-probe", "Edit the probe", "Train", train, lambda t: t.maps.head.focus_probe()),
         Action(
-            "train-model",
-            "Draw the model",
-            "Train",
-            train,
-            lambda t: t.maps.show_page("maps" if t.maps.shows_model else "model"),
-            ("Ctrl+Shift+D",),
-            checked=lambda t: t.maps.shows_model,
-            hint="Its blocks with shapes and parameters, in place of the maps",
-        ),
-        Action(
             "train-present",
             "Present the diagram",
             "Train",

@@ -13,6 +13,8 @@ from attnlab.pretrained.model import read_model
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.diagram_reader import NO_WEIGHTS
 from attnlab.ui.train.diagram_window import DiagramWindow
+from attnlab.ui.workspaces.models import MODELS
+from attnlab.ui.workspaces.train import TRAIN
 from tests.pretrained.conftest import make_model, save_tokenizer
 from tests.ui.models.reader import ModelReader
 
@@ -54,6 +56,26 @@ def test_the_diagram_takes_the_place_of_the_heads_and_gives_it_back(reader: Mode
     reader.click(reader.find(QRadioButton, "Maps", reader.models.header))
     assert reader.models.overview.isVisible()
     assert not card.isVisible()
+
+
+def test_the_key_draws_the_model_of_the_workspace_that_is_shown(reader: ModelReader) -> None:
+    keys, card = Mod.ControlModifier | Mod.ShiftModifier, reader.models.cards.diagram
+    reader.key(Key.Key_D, keys)
+    reader.wait()
+    assert reader.window.current == MODELS.name
+    assert card.isVisible()
+    assert "Masked self-attention, shape 9 by 48, 9,408 parameters, mask: causal" in read(card)
+    reader.key(Key.Key_D, keys)
+    assert not card.isVisible()
+    reader.key(Key.Key_1, Mod.ControlModifier)
+    reader.key(Key.Key_D, keys)
+    trainer = reader.window.workspace(TRAIN)
+    assert trainer is not None
+    assert trainer.maps.model.isVisible()
+    assert not reader.models.session.view.drawn
+    assert reader.window.actions_list["draw-model"].isChecked()
+    reader.key(Key.Key_D, keys)
+    assert not trainer.maps.model.isVisible()
 
 
 def test_a_click_on_a_map_opens_it_and_layers_count_from_0(reader: ModelReader, card: DiagramCard) -> None:
