@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-PLACES = ((0, 0, 1, 2), (1, 1, 1, 1), (2, 0, 1, 2))
+PLACES = ((0, 0, 1, 2), (1, 1, 1, 1), (2, 1, 1, 1))
 """Where the pages of a workspace lie in the grid of the window: row, column, rows, columns."""
 
 
@@ -90,7 +90,7 @@ class MainWindow(Host):
         frame.setProperty("ground", "left")
         (inside := QGridLayout(frame)).setContentsMargins(0, 0, 0, 0)
         inside.addWidget(self.rail)
-        self._grid.addWidget(frame, 1, 0)
+        self._grid.addWidget(frame, 1, 0, 2, 1)  # beside the bar below too, so that it stays where it is
         self._grid.addWidget(self.starting.welcome, 1, 1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setRowStretch(1, 1)

@@ -6,26 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from attnlab.base.counted import format_count
 from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.search import find_lessons
-from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.theme import px
-from attnlab.ui.base.themed import set_role
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
 from attnlab.ui.lessons.lesson_rows import LessonRowPainter
 from attnlab.ui.lessons.lessons_body import LessonsBody
+from attnlab.ui.lessons.lessons_footer import LessonsFooter
 from attnlab.ui.lessons.lessons_header import LessonsHeader
 from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.thumbnails import Thumbnails, choose_telling_step
-from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
@@ -43,7 +41,7 @@ class LessonPages(QObject):
         self._lessons: tuple[Lesson, ...] = ()
         self._listed: tuple[tuple[Lesson, int | None] | None, ...] = ()
         self._shown: Lesson | None = None
-        self.header, self.footer = LessonsHeader(), self._make_footer()
+        self.header, self.footer = LessonsHeader(), LessonsFooter()
         self.shelf = RowList("Lessons", LessonRowPainter())
         self.page, self.editor = LessonPage(), Editor(controller)
         self.stack = QStackedWidget()
@@ -58,17 +56,6 @@ class LessonPages(QObject):
         self._note_timer.timeout.connect(self._on_note_read)
         self._connect()
         self.reload()
-
-    def _make_footer(self) -> QFrame:
-        bar = QFrame()
-        bar.setProperty("ground", "bottom")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(16, 6, 16, 6)
-        self._message = ElidedLabel()
-        self._message.setObjectName("message")
-        self._message.setAccessibleName("Message")
-        row.addWidget(self._message, 1)
-        return bar
 
     def _connect(self) -> None:
         self.shelf.chosen.connect(self._on_chosen)
@@ -91,7 +78,7 @@ class LessonPages(QObject):
     @property
     def message(self) -> str:
         """The message below, "" for none."""
-        return self._message.text()
+        return self.footer.message
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:
@@ -201,13 +188,12 @@ class LessonPages(QObject):
     def clear_message(self) -> None:
         """Clear the message."""
         self._note_timer.stop()
-        self._message.setText("")
+        self.footer.say("")
         self._thumbnails.want([])
 
     def mark_place(self) -> None:
         """Mark the place in the open lesson."""
         self.header.setMinimumHeight(px(50))
-        self.footer.setMinimumHeight(self._controller.playground.step_bar.sizeHint().height())
         if self.stack.currentWidget() is self.editor:
             self.editor.focus()
             return
@@ -223,14 +209,12 @@ class LessonPages(QObject):
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a failure."""
         self._note_timer.stop()
-        set_role(self._message, "error")
-        show_text(self._message, sentence)
+        self.footer.say(sentence, "error")
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence for a while."""
-        set_role(self._message, "muted")
-        show_text(self._message, sentence)
-        if self._message.isVisible():
+        self.footer.say(sentence)
+        if self.footer.isVisible():
             self._note_timer.start()
 
     def _show(self, lesson: Lesson) -> None:
@@ -367,4 +351,4 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_note_read(self) -> None:
-        self._message.setText("")
+        self.footer.say("")
