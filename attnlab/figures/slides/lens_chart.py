@@ -1,6 +1,7 @@
 """Draws a chart on a slide: few curves with their names at their ends, and single measurements with their values."""
 
 import math
+from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
@@ -64,9 +65,7 @@ def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: 
         painter.setPen(QColor(_find_ink(line, palette)))
         name = QRectF(axes.plot.right + 0.5 * size, last - size, box.right - axes.plot.right, 2 * size)
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), line.name)
-    for line in chart.lines:
-        if line.points:
-            _draw_points(painter, line, axes, size, palette)
+    _draw_points(painter, chart, axes, size, palette)
 
 
 def _find_ink(line: ChartLine, palette: Palette) -> str:
@@ -114,22 +113,57 @@ def _draw_dot(painter: QPainter, at: QPointF, line: ChartLine, size: float, pale
     painter.drawEllipse(at, 0.42 * size, 0.42 * size)
 
 
-def _draw_points(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:
-    """Draw measurements as dots with a rim, and their values at their left, inside the plot."""
-    for x, y in zip(line.xs, line.ys, strict=True):
-        at = QPointF(axes.find_x(x), axes.find_y(y))
+def _draw_points(painter: QPainter, chart: Chart, axes: _Axes, size: float, palette: Palette) -> None:
+    """Draw measurements as dots with a rim, and their values beside them, where they cover least of the curves."""
+    face = make_face(size, bold=True)
+    metrics = QFontMetricsF(face)
+    measured = [
+        (line, f"{line.name} {format_value(y)}".strip(), QPointF(axes.find_x(x), axes.find_y(y)))
+        for line in chart.lines
+        if line.points
+        for x, y in zip(line.xs, line.ys, strict=True)
+    ]
+    taken = [QRectF(at.x() - size / 2, at.y() - size / 2, size, size) for _, _, at in measured]
+    traces = [_sample(line, axes) for line in chart.lines if not line.points]
+    painter.setFont(face)
+    for line, text, at in measured:
         _draw_dot(painter, at, line, size, palette)
-        painter.setFont(make_face(size, bold=True))
-        painter.setPen(QColor(_find_ink(line, palette)))
-        text = f"{line.name} {format_value(y)}".strip()
-        width = QFontMetricsF(make_face(size, bold=True)).horizontalAdvance(text)
-        left = at.x() - width - 0.8 * size if at.x() - width - size > axes.plot.x else at.x() + 0.8 * size
-        above = at.y() - 0.6 * size if at.y() - 1.6 * size > axes.plot.y else at.y() + 1.3 * size
-        metrics = QFontMetricsF(make_face(size, bold=True))
+        places = _list_places(at, metrics.horizontalAdvance(text), 1.2 * size, size, axes.plot)
+        place = min(places, key=lambda each: _count_covered(each, traces, taken))  # the first of equally good ones
+        taken.append(place)
         behind = QColor(palette.ground)
         behind.setAlphaF(0.85)
-        painter.fillRect(QRectF(left, above - metrics.capHeight() - 0.2 * size, width, 1.2 * size), behind)
-        painter.drawText(QPointF(left, above), text)
+        painter.fillRect(place, behind)
+        painter.setPen(QColor(_find_ink(line, palette)))
+        painter.drawText(QPointF(place.x(), place.y() + metrics.capHeight() + 0.2 * size), text)
+
+
+def _list_places(at: QPointF, width: float, height: float, size: float, plot: Box) -> list[QRectF]:
+    """Return places for the value of a dot: above and below at its left and right, near ones first, in the plot."""
+    within = QRectF(plot.x, plot.y - 0.4 * size, plot.width, plot.height + 0.4 * size)
+    places = []
+    for away in (0.3, 1.0, 1.8, 2.8):
+        for y in (at.y() - away * size - height, at.y() + away * size):
+            for x in (at.x() - 0.8 * size - width, at.x() + 0.8 * size, at.x() - width / 2):
+                places.append(QRectF(x, y, width, height))
+    return [place for place in places if within.contains(place)] or places
+
+
+def _sample(line: ChartLine, axes: _Axes) -> list[QPointF]:
+    """Return points along a curve, so close that none of its parts fits between them."""
+    corners = [QPointF(axes.find_x(x), axes.find_y(y)) for x, y in zip(line.xs, line.ys, strict=True)]
+    points = corners[:1]
+    for start, end in pairwise(corners):
+        steps = max(int(math.hypot(end.x() - start.x(), end.y() - start.y()) / 4), 1)
+        points += [start + (end - start) * (i / steps) for i in range(1, steps + 1)]
+    return points
+
+
+def _count_covered(place: QRectF, traces: list[list[QPointF]], taken: list[QRectF]) -> int:
+    """Return how many points of curves a place covers; other values and dots count as much as a whole curve."""
+    grown = place.adjusted(-4, -4, 4, 4)
+    points = sum(grown.contains(point) for trace in traces for point in trace)
+    return points + 1000 * sum(place.intersects(other) for other in taken)
 
 
 def _choose_y_ticks(chart: Chart, most: int) -> list[float]:

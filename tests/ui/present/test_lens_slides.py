@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
@@ -16,7 +16,7 @@ from attnlab.attention.examples.presets import preset
 from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
-from attnlab.figures.slides import slide_text
+from attnlab.figures.slides import lens_chart, slide_text
 from attnlab.figures.slides.lens_chart import draw_chart, format_tick
 from attnlab.figures.slides.lens_circles import find_circle
 from attnlab.figures.slides.lens_content import Chart, ChartLine, Charts, Circles, MapRows, Plane, Table
@@ -322,6 +322,36 @@ def test_curves_that_end_at_one_height_are_both_drawn_and_named(qapp: QApplicati
     )
     assert first
     assert min(second) > max(first), "a name covers the other"
+
+
+@pytest.mark.parametrize("at", [0.25, 0.4, 0.5, 0.7, 0.9])
+def test_the_value_of_a_dot_covers_no_curve_and_no_other_value(qapp: QApplication, at: float) -> None:
+    xs = [i / 50 for i in range(51)]
+    falling, level = [1 - 0.9 * x for x in xs], [0.95 for _ in xs]
+    lines = (
+        ChartLine("falling", tuple(xs), tuple(falling), "key"),
+        ChartLine("level", tuple(xs), tuple(level), "query"),
+        ChartLine("here:", (at,), (1 - 0.9 * at - 0.04,), "key", points=True),
+        ChartLine("here:", (at,), (0.9,), "query", points=True),
+    )
+    grounds: list[QRectF] = []
+
+    class Watched(QPainter):
+        def fillRect(self, *arguments: Any) -> None:
+            grounds.append(QRectF(arguments[0]))
+            super().fillRect(*arguments)
+
+    image = QImage(QSize(800, 500), QImage.Format.Format_RGB32)
+    painter = Watched(image)
+    chart = Chart("Curves", lines, "x", log_x=False)
+    draw_chart(painter, Box(0, 0, 800, 500), chart, 24, LIGHT)
+    painter.end()
+    axes = lens_chart._Axes(Box(0, 0, 800, 500), chart, 24)
+    first, second = grounds
+    assert not first.intersects(second)
+    for ys in (falling, level):
+        points = [QPointF(axes.find_x(x), axes.find_y(y)) for x, y in zip(xs, ys, strict=True)]
+        assert not any(ground.contains(point) for ground in grounds for point in points)
 
 
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:
