@@ -31,8 +31,8 @@ OF_STAGE = {
 }
 """The table most relevant to a stage; for all others the embeddings."""
 HINT = "Drag a number, or type. Ctrl+Z undoes, R restores, E closes."
-SCROLL_BAR = 24
-"""The height kept for the frame of the table and its scroll bar."""
+SHARES = (0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
+"""Sizes of the table's type as parts of the slide's: the largest in which all rows fit."""
 LEAST_ROWS = 3
 """So many rows of the table are visible before there is room for the hint."""
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
@@ -71,6 +71,7 @@ class TableSheet(QWidget):
         self._document, self._name = document, "embeddings"
         self._palette: Palette | None = None
         self._button_font = make_face(20)
+        self._size_px = 28.0
         self.setAccessibleName("Numbers to change")
         self._buttons: dict[str, _TableButton] = {}
         self._row = FlowLayout(gap=4)
@@ -109,12 +110,12 @@ class TableSheet(QWidget):
         self._palette = palette
         set_sheet(self._hint, f"color: {palette.muted}")
         set_sheet(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
-        self.table.setFont(make_face(0.85 * size_px))
-        self._fit()
         self._button_font = make_face(0.7 * size_px)
         for button in self._buttons.values():
             button.setFont(self._button_font)
         self._hint.setFont(make_face(0.66 * size_px))
+        self._size_px = size_px
+        self._fit()
 
     def _refresh(self) -> None:
         e = self._document.experiment
@@ -130,21 +131,47 @@ class TableSheet(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Make the table as high as its rows."""
+        """Make the table as high as its rows, in type so large that all fit; else show whole rows of the largest."""
+        self._set_type(SHARES[0])
         grid = self.table.grid()
-        frame = grid.header_height + SCROLL_BAR
-        self.table.setMaximumHeight(frame + grid.rows * grid.cell_height)
-        self.table.setMinimumHeight(frame + min(grid.rows, LEAST_ROWS) * grid.cell_height)
-        self._show_hint()
+        self.table.setMinimumHeight(self._measure(min(grid.rows, LEAST_ROWS)))
+        room = self._show_hint()
+        for share in SHARES:
+            self._set_type(share)
+            if self._measure(self.table.grid().rows) <= room:
+                break
+        else:
+            self._set_type(SHARES[0])
+        grid = self.table.grid()
+        rows = min(max((room - self._measure(0)) // grid.cell_height, LEAST_ROWS), grid.rows)
+        self.table.setMinimumHeight(min(self.table.minimumHeight(), self._measure(rows)))
+        self.table.setMaximumHeight(self._measure(rows))
+        self._activate()
 
-    def _show_hint(self) -> None:
-        """Show the hint if the table keeps its rows beside it; a message is always shown."""
+    def _set_type(self, share: float) -> None:
+        face = make_face(share * self._size_px)
+        if face.pixelSize() != self.table.font().pixelSize():
+            self.table.setFont(face)
+
+    def _measure(self, rows: int) -> int:
+        """Return the height of the table with so many rows."""
+        grid, bar = self.table.grid(), self.table.horizontalScrollBar().sizeHint().height()
+        return grid.header_height + rows * grid.cell_height + 2 * self.table.frameWidth() + bar
+
+    def _show_hint(self) -> int:
+        """Show the hint if the table keeps its rows beside it, or a message; return the height left for the table."""
         layout = self.layout()
         assert layout is not None
         width, spacing = self.width(), layout.spacing()
-        others = self._row.heightForWidth(width) + self.table.minimumHeight() + 2 * spacing
-        room = self.height() - others - self._hint.heightForWidth(width)
-        self._hint.setVisible(room >= 0 or self._hint.text() != HINT)
+        room = self.height() - self._row.heightForWidth(width) - spacing
+        hint = self._hint.heightForWidth(width) + spacing
+        shown = room - hint >= self.table.minimumHeight() or self._hint.text() != HINT
+        self._hint.setVisible(shown)
+        return room - hint if shown else room
+
+    def _activate(self) -> None:
+        layout = self.layout()
+        assert layout is not None
         layout.activate()  # at once: it has already given the place away
 
     def _show_buttons(self, e: "Experiment") -> None:
@@ -195,10 +222,10 @@ class TableSheet(QWidget):
     @Slot(str)
     def _on_message(self, sentence: str) -> None:
         self._hint.setText(sentence or HINT)
-        self._show_hint()
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._show_hint()
+        self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_for_the_hall(event):

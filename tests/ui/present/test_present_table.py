@@ -72,6 +72,21 @@ def test_the_table_has_large_type(lecture: Lecture) -> None:
     assert all(label.font().pixelSize() >= 0.6 * body for label in shown)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1024, 640), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize(("name", "step"), [("six-words", 1), ("causal-masks", 1), ("attention-is-geometry", 2)])
+def test_no_row_of_the_table_is_cut(lecture: Lecture, name: str, step: int, width: int, height: int) -> None:
+    talk = lecture(find(name), size=(width, height))
+    while talk.player.slide.index < step:
+        talk.press(Key.Key_PageDown)
+    talk.press(Key.Key_E)
+    table, grid = talk.presentation.parts.table.table, talk.presentation.parts.table.table.grid()
+    whole, cut = divmod(table.viewport().height() - grid.header_height, grid.cell_height)
+    assert whole >= 3
+    assert whole >= grid.rows or not cut
+    if width > 1024:
+        assert whole >= grid.rows, "all rows have room in smaller type"
+
+
 def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lecture: Lecture) -> None:
     talk = lecture()
     own = talk.person.experiment
