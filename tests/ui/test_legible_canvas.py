@@ -1,7 +1,7 @@
 """The canvas from a small window to a large one, at every size of type: numbers stay, and nothing lies over another."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -146,6 +146,19 @@ def test_the_mean_of_few_heads_is_level_with_them(sit_down: Callable[..., "Perso
     card = person.playground.canvas.heads
     assert card.map_rect(0).top() == card.map_rect(1).top() == card.map_rect("mean").top()
     assert card.map_rect(0).size() == card.map_rect("mean").size()
+
+
+@pytest.mark.parametrize("preset", ["uneven-heads", "attention-sink"])
+def test_maps_in_a_wide_card_of_heads_stand_together_in_its_middle(
+    sit_down: Callable[..., "Person"], preset: str
+) -> None:
+    card = sit_down(preset, size=(1920, 1080)).playground.canvas.heads
+    places = [card.map_rect(choice) for choice in (*range(attnlab.preset(preset).n_heads), "mean")]
+    assert len({place.top() for place in places}) == 1
+    for left, right in pairwise(places):
+        assert right.left() - left.right() <= 1.5 * left.width()
+    before, after = places[0].left(), card.width() - places[-1].right()
+    assert abs(before - after) <= 0.6 * places[0].width()  # the labels of rows stand before the first
 
 
 def check_places(person: "Person") -> None:

@@ -10,8 +10,8 @@ from attnlab.ui.playground.canvas_lengths import TILES_SHARE, TITLE
 from attnlab.ui.playground.card_grid import CardRoom, fit_card, spread_maps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 
-MOST_APART = 2.0
-"""The maps of heads in a wide card are at most as far apart as so many maps are wide; then they stand in its middle."""
+MOST_APART = 0.6
+"""In a wide card the maps are at most as far apart as so many maps are wide; all stand in its middle together."""
 ALMOST = 1.25
 """A mean whose cells are at most this much larger or smaller than those of heads in one line is level with them."""
 
@@ -85,11 +85,13 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
         grid = replace(
             grid, y=tiles.y, cell_width=tiles.cell_width, cell_height=tiles.cell_height, label_height=tiles.column_space
         )
-    left, rest = area.right() - grid.width, _leave_room(grid, area, zoom)
+    rest = _leave_room(grid, area, zoom)
     tiles = spread_maps(tiles, rest.right(), MOST_APART)
-    spare = max(rest.right() - tiles.x - tiles.width, 0.0) / 2
-    tiles = replace(tiles, x=tiles.x + float(int(spare)))
-    return HeadTiles(heads, tiles, mean, replace(grid, x=float(round(left))))
+    spare = max(rest.right() - tiles.x - tiles.width, 0.0)
+    apart = min(spare, MOST_APART * tiles.columns * tiles.cell_width)  # the mean from the heads
+    aside = float(int((spare - apart) / 2))
+    mean_grid = replace(grid, x=float(round(area.right() - grid.width - spare + apart + aside)))
+    return HeadTiles(heads, replace(tiles, x=tiles.x + aside), mean, mean_grid)
 
 
 def _leave_room(mean: Grid, area: QRectF, zoom: float) -> QRectF:
