@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QApplication
 
 import attnlab
@@ -14,6 +15,8 @@ from attnlab.attention import edits
 from attnlab.document.document import View
 from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.ui.base.fonts import face
+from attnlab.ui.base.formula import draw_formula
+from attnlab.ui.playground import stage_header
 from attnlab.ui.playground.canvas_lengths import LEAST_PX, LEAST_STRIPE, NUMBER_PX, PADDING
 from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.card_needs import LEGIBLE, collect_needs, count_digits
@@ -161,6 +164,23 @@ def test_maps_in_a_wide_card_of_heads_stand_together_in_its_middle(
     assert abs(before - after) <= 0.6 * places[0].width()  # the labels of rows stand before the first
 
 
+def test_formulas_of_cards_side_by_side_have_one_size(
+    sit_down: Callable[..., "Person"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, float] = {}
+
+    def draw(painter: QPainter, at: QPointF, latex: str, size_px: float, colour: str) -> float:
+        drawn[latex] = size_px
+        return draw_formula(painter, at, latex, size_px, colour)
+
+    monkeypatch.setattr(stage_header, "draw_formula", draw)
+    person = sit_down("journey", size=(1366, 768))
+    person.window.grab()
+    sizes = [drawn[f"{letter} = X W_{letter.lower()}"] for letter in "QKV"]
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert sizes[0] < 13 * person.playground.canvas.plan.zoom, "the formula of Queries is too long for its usual size"
+
+
 def check_places(person: "Person") -> None:
     """Hold all cards to places beside each other, inside the width of the canvas."""
     canvas = person.playground.canvas
@@ -170,6 +190,18 @@ def check_places(person: "Person") -> None:
         assert card.geometry().right() < canvas.width(), f"{card.accessibleName()} is cut off"
     for one, other in combinations(shown, 2):
         assert not one.geometry().intersects(other.geometry()), f"{one.accessibleName()}, {other.accessibleName()}"
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1440, 900)])
+def test_words_beside_one_column_are_whole(sit_down: Callable[..., "Person"], size: tuple[int, int]) -> None:
+    person = sit_down(edits.configure(attnlab.preset("journey"), n_heads=2), size=size)
+    person.window.grab()
+    widest = QFontMetricsF(face("map", person.playground.canvas.plan.zoom)).horizontalAdvance("journey")
+    for stage in ("queries", "context"):
+        grid = person.card(stage).grid
+        assert grid is not None
+        assert grid.columns == 1
+        assert grid.label_width - 6 >= widest, stage
 
 
 @pytest.mark.parametrize("size", SIZES[:3], ids=lambda size: f"{size[0]}x{size[1]}")

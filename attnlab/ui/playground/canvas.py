@@ -3,7 +3,6 @@
 The wheel scrolls a canvas that is longer than its room, and zooms one that is not; Ctrl and the wheel always zoom.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from attnlab.ui.playground.canvas_ground import CanvasGround
 from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.canvas_scroll_bar import CanvasScrollBar
 from attnlab.ui.playground.card import StageCard
+from attnlab.ui.playground.card_levels import level_cards
 from attnlab.ui.playground.card_needs import (
     FOLD_TIPS,
     FOLD_WORDS,
@@ -281,21 +281,13 @@ class Canvas(FollowsTheme, QWidget):
                 card.set_numbers(name in plan.numbered, several, shares)
             card.show()
         shown = [card for card in self.cards.values() if not card.isHidden()]
-        self._level_rows(shown)
+        level_cards(shown)
         decimals = min((card.fit_decimals(decimals) for card in shown), default=decimals)
         for card in shown:
             card.set_decimals(decimals)
         self.scroll_bar.show_extent(round(plan.height * self.zoom), round(self._viewport.offset.y()))
         self._ground.is_old = True
         self.update()
-
-    @staticmethod
-    def _level_rows(cards: Sequence[StageCard]) -> None:
-        """Give maps of as many rows on cards side by side column labels of one height, so that their rows are level."""
-        tops = {card: (card.y(), card.height(), *card.measure_top()) for card in cards}
-        for card, (*line, rows, _) in tops.items():
-            beside = [top for (*other, count, top) in tops.values() if (other, count) == (line, rows)]
-            card.set_least_top(max(beside) if rows else 0.0)
 
     def _make_plan(self) -> CanvasPlan:
         assert self._trace is not None

@@ -22,6 +22,8 @@ SMALL_CELL = 11.0
 """Columns narrower than this at zoom 1 have no labels."""
 WIDEST_MAP_CELL = 4.0
 """The greatest width of a cell with a number on a map of tokens by tokens, relative to its height."""
+MOST_LABELS = 0.7
+"""The greatest share of a card's width for the labels of its rows; a card with numbers is as wide as both need."""
 SMALL_LABEL = "cell"
 """The role of the labels of maps side by side, which are smaller."""
 FEW_MAPS = 2
@@ -69,7 +71,8 @@ def label_face(grid: Grid, zoom: float) -> Face:
 def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
     """Return the grid of one map: square cells without numbers, else as wide as the card."""
     z, (x, y, width, height) = room.zoom, room.area
-    left = min(_widest(rows, z) + 8, 0.45 * width) if room.tokens_down else 0.0
+    most = MOST_LABELS if room.numbered else 0.45
+    left = min(_widest(rows, z) + 8, most * width) if room.tokens_down else 0.0
     words = columns if room.group == 1 else tuple(label.split(" ")[-1] for label in columns)
     widest = _widest(words, z)
     upright = min(widest + 10, 0.45 * height)
@@ -127,7 +130,7 @@ def _fit_many(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple
     title = _title_height(z)
     role = "map" if shape[0] <= FEW_MAPS else SMALL_LABEL
     left = min(_widest(rows, z, role) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
-    top = min(_widest(columns, z, role) + 10, 0.3 * room.area[3]) if room.tokens_across else 0.0
+    top = min(_widest(columns, z, role) + 10, 0.4 * room.area[3]) if room.tokens_across else 0.0
     grids = [_arrange(shape, room, *labels, title) for labels in ((left, top), (left, 0.0), (0.0, 0.0))]
     if grids[1].lines > grids[0].lines and grids[1].cell_height >= WORTH * grids[0].cell_height:
         del grids[0]
@@ -139,7 +142,7 @@ def _fit_numbered(shape: tuple[int, int, int], rows: tuple[str, ...], columns: t
     """Return the grid of many maps with room for numbers, ``per_line`` of them side by side, each with its title."""
     z, per_line = room.zoom, min(room.per_line, shape[0])
     lines = -(-shape[0] // per_line)
-    left = min(_widest(rows, z) + 8, 0.3 * room.area[2]) if room.tokens_down else 0.0
+    left = min(_widest(rows, z) + 8, MOST_LABELS * room.area[2]) if room.tokens_down else 0.0
     title, flat = _title_height(z), 1.5 * face("map", z).pixelSize()
     all_columns = per_line * (shape[2] + MAP_GAP) - MAP_GAP
     cell_w = min((room.area[2] - left) / all_columns, WIDEST_CELL * z)

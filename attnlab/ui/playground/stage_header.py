@@ -9,6 +9,7 @@ from attnlab.attention.stages.presence import is_gradient
 from attnlab.attention.stages.table import Stage, sources
 from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.map_data import MapData
+from attnlab.figures.subscripts import text_width
 from attnlab.figures.text import Pen, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_size
@@ -16,6 +17,8 @@ from attnlab.ui.playground.canvas_card import STRIP_WIDTH, CanvasCard
 from attnlab.ui.playground.card_words import shape_text, shorten_shape
 
 PAINTING = "painting the mask"
+LEAST_SHARE = 0.625
+"""A formula for which even this share of its usual size is too large is not shown: it could not be read."""
 
 
 class StageHeader(CanvasCard):
@@ -27,6 +30,7 @@ class StageHeader(CanvasCard):
         self._shares = False
         """Whether the card also shows the numbers of the stage's source, in the masked cells."""
         self._painting = False
+        self._formula_share = 1.0
         self._title_texts: tuple[str, str] | None = None
 
     def _shape_and_formula(self) -> tuple[str, str]:
@@ -53,6 +57,28 @@ class StageHeader(CanvasCard):
             return f"{self.stage.title} of “{e.tokens[find_pair(e)[1]] or '∅'}”"
         return "Scaled, masked" if self._shares else self.stage.title
 
+    def measure_formula(self) -> float:
+        """Return the share of its usual size at which the formula fits the header, at most 1; 0 if it is not shown."""
+        shape, formula = self._leave_for_scale()
+        if self._folded or not formula:
+            return 0.0
+        title = text_width(self.title, face("title", self._zoom))
+        return self._find_share(formula, shape, (26 + 8) * self._zoom + title)
+
+    def set_formula_share(self, share: float) -> None:
+        """Draw the formula at most at a share of its usual size, as in the other cards of the line."""
+        if share != self._formula_share:
+            self._formula_share = share
+            self.update()
+
+    def _find_share(self, formula: str, shape: str, left: float) -> float:
+        wanted = formula_size(formula, self._usual_size(formula)).width()
+        share = max(self._fit_shape(shape, left)[1] - left, 0.0) / max(wanted, 1e-3)
+        return 0.0 if share < LEAST_SHARE else min(share, 1.0)
+
+    def _usual_size(self, formula: str) -> float:
+        return min(13 * self._zoom, 26 * self._zoom / max(formula_size(formula, 1.0).height(), 1e-3))
+
     def _paint_header(self, painter: QPainter) -> None:
         """Paint the title, the formula and the shape in one line, as far as there is room."""
         z, p = self._zoom, self._palette
@@ -61,24 +87,21 @@ class StageHeader(CanvasCard):
         if self._folded:
             self._paint_fold(painter, left)
             return
-        right = self._paint_shape(painter, shape, left)
-        if formula:
-            size = min(13 * z, 26 * z / max(formula_size(formula, 1.0).height(), 1e-3))
-            top = self._title_middle() + 4.5 * z - formula_ascent(formula, size)
-            room = max(right - left, 0.0)
-            if formula_size(formula, size).width() <= 1.6 * room:  # one that is much too long would be illegible
-                draw_formula(painter, QPointF(left, top), formula, size, p.muted, room)
+        text, _ = self._fit_shape(shape, left)
+        painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
+        Pen(painter, face("map", z)).draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
+        if formula and (share := self._find_share(formula, shape, left)):
+            size = min(share, self._formula_share) * self._usual_size(formula)
+            at = QPointF(left, self._title_middle() + 4.5 * z - formula_ascent(formula, size))
+            draw_formula(painter, at, formula, size, p.muted)
 
-    def _paint_shape(self, painter: QPainter, shape: str, left: float) -> float:
-        """Write the shape at the right, or that the brush is in use; return the x left of it."""
-        z, p = self._zoom, self._palette
-        pen = Pen(painter, face("map", z))
+    def _fit_shape(self, shape: str, left: float) -> tuple[str, float]:
+        """Return the shape as it has room at the right, or that the brush is in use, and the x left of it."""
+        z, key = self._zoom, find_key(face("map", self._zoom))
         room = self.width() - 12 * z - left
         texts = (*([PAINTING] if self._painting else []), *shorten_shape(shape))
-        text = next((text for text in texts if pen.width(text) <= room), "")
-        painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
-        pen.draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
-        return self.width() - 20 * z - (pen.width(text) if text else -8 * z)
+        text = next((text for text in texts if measure_text(text, key) <= room), "")
+        return text, self.width() - (20 * z + measure_text(text, key) if text else 12 * z)
 
     def _paint_scale(self, painter: QPainter, data: MapData) -> None:
         """Paint the colour bar left of the shape, if there is room for it beside the title and the formula."""
@@ -104,4 +127,4 @@ class StageHeader(CanvasCard):
         return shape if measure_text(shape, key) <= room else shorten_shape(shape)[-1], formula
 
     def _header_depends_on(self) -> tuple[object, ...]:
-        return self._painting, self._folded, self.title, *self._leave_for_scale()
+        return self._painting, self._folded, self.title, self._formula_share, *self._leave_for_scale()
