@@ -195,6 +195,8 @@ def check_places(person: "Person") -> None:
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900)])
 def test_words_beside_one_column_are_whole(sit_down: Callable[..., "Person"], size: tuple[int, int]) -> None:
     person = sit_down(edits.configure(attnlab.preset("journey"), n_heads=2), size=size)
+    person.document.show(head=0)
+    person.settle()
     person.window.grab()
     widest = QFontMetricsF(face("map", person.playground.canvas.plan.zoom)).horizontalAdvance("journey")
     for stage in ("queries", "context"):
