@@ -1,6 +1,14 @@
 """Indices such as that of ``W_q`` lowered in a document of text."""
 
-from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
 
 from attnlab.figures.subscripts import places
 
@@ -9,7 +17,7 @@ _SIZE = 1.5 * 0.78
 
 
 def lower_indices(document: QTextDocument) -> None:
-    """Draw indices as subscripts, without their underscores; code stays as it is."""
+    """Draw indices as subscripts, without their underscores, and keep lines as far apart; code stays as it is."""
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     block = document.begin()
@@ -21,6 +29,24 @@ def lower_indices(document: QTextDocument) -> None:
 
 
 def _lower_block(cursor: QTextCursor, block: QTextBlock) -> None:
+    before = block.length()
+    _lower_places(cursor, block)
+    if block.length() < before and not block.blockFormat().headingLevel():
+        _fix_lines(cursor, block)
+
+
+def _fix_lines(cursor: QTextCursor, block: QTextBlock) -> None:
+    """Set the height of the lines of a block; Qt makes a line with an index higher than the others."""
+    given, style = block.blockFormat(), QTextBlockFormat()
+    height = QFontMetricsF(block.document().defaultFont()).lineSpacing()
+    if given.lineHeightType() == QTextBlockFormat.LineHeightTypes.ProportionalHeight.value:
+        height *= given.lineHeight() / 100
+    style.setLineHeight(height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    cursor.setPosition(block.position())
+    cursor.mergeBlockFormat(style)
+
+
+def _lower_places(cursor: QTextCursor, block: QTextBlock) -> None:
     for start, end, low in reversed(places(block.text())):  # what is removed moves what follows
         cursor.setPosition(block.position() + start + 1)
         present = cursor.charFormat()

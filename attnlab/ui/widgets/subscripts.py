@@ -17,6 +17,7 @@ class FormulaLabel(FollowsTheme, QLabel):
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
         self._heights: dict[tuple[int, int], int] = {}
+        self._line = 0
         super().__init__(parent)
         self._text = ""
         self.setProperty("role", role)
@@ -46,7 +47,8 @@ class FormulaLabel(FollowsTheme, QLabel):
         pieces = spans(self._text)
         is_rich = any(low for _, low in pieces)
         self.setTextFormat(Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)
-        super().setText(_write_markup(pieces) if is_rich else self._text)
+        self._line = self.fontMetrics().lineSpacing()
+        super().setText(_write_markup(pieces, self._line) if is_rich else self._text)
         self._heights.clear()
 
     def heightForWidth(self, width: int) -> int:
@@ -60,10 +62,14 @@ class FormulaLabel(FollowsTheme, QLabel):
     def changeEvent(self, event: QEvent) -> None:
         self._heights.clear()
         super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self.fontMetrics().lineSpacing() != self._line:
+            self.restyle()
 
 
-def _write_markup(pieces: tuple[tuple[str, bool], ...]) -> str:
+def _write_markup(pieces: tuple[tuple[str, bool], ...], line: int) -> str:
+    """Return HTML with lines of a height in pixels; Qt would make a line with a subscript higher than the others."""
     size_px = round(font_of("caption").pixelSize() * 3 / 2)  # Qt draws subscripts at two thirds of their size
     lowered = f'<span style="vertical-align:sub; font-size:{size_px}px">'
     escaped = ((escape(piece).replace("\n", "<br>"), low) for piece, low in pieces)
-    return "".join(f"{lowered}{piece}</span>" if low else piece for piece, low in escaped)
+    text = "".join(f"{lowered}{piece}</span>" if low else piece for piece, low in escaped)
+    return f'<p style="margin:0; line-height:{line}px; -qt-line-height-type:fixed">{text}</p>'

@@ -51,6 +51,18 @@ def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) 
     assert find_size(label) > small
 
 
+@pytest.mark.parametrize("type_size", [100, 175])
+def test_lines_with_subscripts_are_as_far_apart_as_others(app: QApplication, qtbot: QtBot, type_size: int) -> None:
+    apply_theme(app, "light", type_size)
+    text = "W_q and W_k of a layer\nd_k numbers each"
+    lowered, plain = FormulaLabel(text), FormulaLabel(text.replace("_", ""))
+    for label in (lowered, plain):
+        qtbot.addWidget(label)
+        label.show()
+    assert lowered.heightForWidth(900) == plain.heightForWidth(900)
+    assert lowered.heightForWidth(900) >= 2 * lowered.fontMetrics().height() - 1
+
+
 def test_a_name_of_its_own_stays_and_a_text_without_indices_is_plain(qtbot: QtBot) -> None:
     label = FormulaLabel()
     qtbot.addWidget(label)
