@@ -1,6 +1,6 @@
 """The columns of the playground: the inputs, the canvas and the explanation side by side."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -14,6 +14,17 @@ ROOMY, NARROW = 1200, 700
 second, the explanation folds as well as the inputs."""
 LEAST_CANVAS = 560
 """The width in pixels at 100 % type below which the canvas is too narrow, whatever it shows."""
+
+
+class Middle(Protocol):
+    """What stands between the inputs and the explanation."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the explanation tells about what is shown."""
+
+    def suits(self, width: int) -> bool | None:
+        """Tell whether a width in pixels is enough; None if that is not known."""
 
 
 @guarded
@@ -36,7 +47,7 @@ class Columns(QSplitter):
         self._spine: QWidget
         self._inputs: QWidget
         self._explanation: QWidget
-        self._suits: Callable[[int], bool | None]
+        self._middle: Middle
         self.splitterMoved.connect(self._on_splitter_moved)
 
     def fill(
@@ -45,14 +56,13 @@ class Columns(QSplitter):
         inputs: QWidget,
         canvas: QWidget,
         explanation: QWidget,
-        suits: Callable[[int], bool | None],
+        middle: Middle,
     ) -> None:
         """Add the columns; the canvas takes the extra width of a wider window.
 
-        ``spine`` takes the place of folded inputs; ``suits`` tells whether a width in pixels is enough for the canvas,
-        None if that is not known.
+        ``spine`` takes the place of folded inputs; ``middle`` is the canvas, asked what it needs.
         """
-        self._spine, self._inputs, self._explanation, self._suits = spine, inputs, explanation, suits
+        self._spine, self._inputs, self._explanation, self._middle = spine, inputs, explanation, middle
         for widget in (spine, inputs, canvas, explanation):
             self.addWidget(widget)
         spine.hide()
@@ -114,12 +124,14 @@ class Columns(QSplitter):
         """
         spine, inputs, explanation = self._open_widths()
         room, wide = self._width - sum(self._widths()), self._width / scale()
-        if not self._width or (self._suits(room) is None and room >= px(LEAST_CANVAS)):
+        if not self._width or (self._middle.suits(room) is None and room >= px(LEAST_CANVAS)):
             return self._folded
         if self._fits(self._width - inputs - explanation):
             chosen = False, False
         elif self._fits(self._width - spine - explanation):
             chosen = True, False
+        elif not self._middle.is_explained and self._fits(self._width - spine):
+            chosen = True, True
         else:
             chosen = wide < ROOMY, wide < NARROW
         in_lesson = self.indexOf(self._explanation) < 0  # then the text of the lesson stands above the explanation
@@ -130,7 +142,7 @@ class Columns(QSplitter):
         )
 
     def _fits(self, width: int) -> bool:
-        return self._suits(width) is not False and width >= px(LEAST_CANVAS)
+        return self._middle.suits(width) is not False and width >= px(LEAST_CANVAS)
 
     def _fold(self, folds: tuple[bool, bool]) -> None:
         if folds == self._folded:

@@ -88,8 +88,16 @@ class LensArea(QWidget):
             lens.show_pinned(pinned)
 
     def suits(self, width: int) -> bool | None:
-        """Whether a width is enough for the canvas below the tabs, which may need several lines; None if unknown."""
+        """Whether a width is enough for the lens or the canvas below the tabs; None if unknown."""
+        if (lens := self._lenses.get(self.current)) is not None and (suits := lens.suits(width)) is not None:
+            return suits
         return self.canvas.suits(width, self.height() - self.bar.heightForWidth(width))
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the explanation tells about what is shown."""
+        lens = self._lenses.get(self.current)
+        return lens is None or lens.is_explained
 
     def offer_explanation(self, on: bool) -> None:
         """Show the button that unfolds the explanation, or hide it."""
@@ -138,9 +146,17 @@ class LensArea(QWidget):
         lens.edit_requested.connect(self.edit_requested)
         lens.gesture_requested.connect(self.gesture_requested)
         lens.export_requested.connect(self.export_requested)
+        if not lens.is_explained:
+            lens.cell_clicked.connect(self._unfold_explanation)
         lens.show_pinned(self._pinned)
         self.stack.addWidget(lens)
         return lens
+
+    @Slot(object)
+    def _unfold_explanation(self, _: object) -> None:
+        """Show the explanation of the cell that was asked for, if the lens had taken its room."""
+        if not self.bar.explain.isHidden():
+            self.explain_requested.emit()
 
     @Slot(object)
     def _on_tab_chosen(self, name: object) -> None:

@@ -81,7 +81,7 @@ class Playground(QObject):
         self.step_bar = StepBar(page)
         MessageLife(self.step_bar, lambda: self._warned)
         self.spine = InputsSpine(document=self.document, parent=self.body)
-        self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses.suits)
+        self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses)
         self.gallery = PresetGallery(parent)
         self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)
@@ -412,6 +412,7 @@ class Playground(QObject):
     def _on_lens_shown(self, name: str) -> None:
         lens = LENSES.get(name)
         self.explain.show_lens(*((lens.title, lens.about) if lens is not None else ("", "")))
+        self.body.make_room()
 
     @Slot(str)
     def _on_table_requested(self, name: str) -> None:

@@ -136,6 +136,28 @@ def test_every_column_is_visible(sit_down: Callable[..., "Person"], type_size: i
                 assert max(map(metrics.horizontalAdvance, numbers), default=0) + 2 * px(8) < header.sectionSize(section)
 
 
+def test_large_type_folds_the_explanation_until_a_row_is_activated(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8", size=(1366, 768), settings=Settings(theme="light", type_size=175))
+    area, explain = person.playground.lenses, person.playground.explain
+    assert explain.isVisible()
+    area.open_lens("statistics")
+    (lens,) = person.window.findChildren(StatisticsLens)
+    person.wait_for(lambda: not explain.isVisible())
+    person.wait_for(lambda: lens.rows._model.lines == 1)
+    assert lens.stages._model.lines == 1
+    area.open_lens("canvas")
+    person.wait_for(explain.isVisible)
+    area.open_lens("statistics")
+    person.wait_for(area.bar.explain.isVisible)
+    lens.rows.view.selectRow(7)
+    QTest.keyClick(lens.rows.view, Qt.Key.Key_Return)
+    person.wait_for(explain.isVisible)
+    person.settle()
+    cell = person.document.view.cell
+    assert cell is not None
+    assert (cell.stage, cell.row) == ("weights", 7)
+
+
 def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, trace: Trace, qtbot: QtBot) -> None:
     click_header(lens.rows, "distance")
     lens.rows.view.selectRow(7)

@@ -51,6 +51,8 @@ class Lens(QWidget):
     about = ""
     tab_order = 0
     pages: tuple[str, ...] = ()
+    is_explained = True
+    """Whether the explanation beside the lens tells about what it shows, and stays open where width is short."""
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,6 +88,10 @@ class Lens(QWidget):
 
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view; most lenses do not depend on the view."""
+
+    def suits(self, width: int) -> bool | None:
+        """Whether a width in pixels is enough; None if it is that of the canvas which matters, as for most lenses."""
+        return None
 
     def on_result(self, key: Hashable, result: Any) -> None:
         """Handle the result of a job."""

@@ -31,6 +31,8 @@ _MEASURES = (
     ("distance", "distance", "Mean distance in tokens to the keys: Σ w·|i − j| ÷ Σ w"),
 )
 
+PAGE_PX = 44
+"""The margins of the page and the width of its scroll bar."""
 MARGIN_PX = 8
 """The space between a table and the line between the two."""
 
@@ -42,6 +44,7 @@ class StatisticsLens(Lens):
     title = "Statistics"
     about = "Every row of weights in numbers, to sort and copy"
     tab_order = 10
+    is_explained = False
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
@@ -88,6 +91,11 @@ class StatisticsLens(Lens):
         self._view = view
         if other:
             self._refresh()
+
+    def suits(self, width: int) -> bool | None:
+        """Whether the rows of both tables have one line in a width in pixels."""
+        upper = self.heads if self._looks["heads"].isChecked() else self.rows
+        return width >= max(upper.measure_width(), self.stages.measure_width()) + PAGE_PX
 
     def _refresh(self) -> None:
         if self._trace is None or self._view is None:

@@ -77,6 +77,10 @@ class NumberTable(QWidget):
         head = max(self.title.sizeHint().height(), self._copy.sizeHint().height())
         return head + SPACING_PX + self.view.measure_full_height()
 
+    def measure_width(self) -> int:
+        """Return the width, in pixels, with which each row has one line."""
+        return self.view.measure_full_width()
+
     def list_selected_rows(self) -> list[int]:
         """Return the selected rows, as indices in the given columns, from top to bottom."""
         chosen = self.view.selectionModel().selection()

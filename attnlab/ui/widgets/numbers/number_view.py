@@ -210,6 +210,10 @@ class NumberView(FollowsTheme, QTableView):
         """Return the height of all rows under titles of one line, in pixels."""
         return self._measure_height(len(self._model.order), 1)
 
+    def measure_full_width(self) -> int:
+        """Return the width with which each row has one line, in pixels."""
+        return sum(self._wanted) + self.verticalScrollBar().sizeHint().width() + 2 * _BORDER_PX
+
     def _most_lines(self) -> int:
         """Return the greatest number of lines with which the titles leave a whole row visible, at least two."""
         one = px(20) + QFontMetrics(font("caption_strong")).lineSpacing()
