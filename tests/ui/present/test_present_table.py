@@ -203,6 +203,7 @@ def test_a_table_beside_four_answers_has_rows_to_change(
     lecture: Lecture, name: str, step: int, size: tuple[int, int]
 ) -> None:
     talk = lecture(find(name), size)
+    talk.presentation.view.reduced_motion = True  # or the arrows may still move in the first picture
     talk.player.go(step - 1)
     talk.wait()
     closed = talk.presentation.view.grab().toImage()
