@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from PySide6.QtCore import QBuffer, QPoint, Qt
+from PySide6.QtCore import QBuffer, QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea
 
 import attnlab
 from attnlab.attention import edits
@@ -337,6 +338,40 @@ def test_the_cards_are_pointed_at_magnified_and_walked(person: "Person", three: 
     assert person.playground.lenses.current == "backward"
     assert person.document.view.at == Place("loss")
     assert three.canvas.cards["d_weights"].data is None
+
+
+@pytest.mark.parametrize(("size", "type_size"), [((1366, 768), 175), ((1024, 640), 175)])
+def test_in_a_low_window_the_page_scrolls_and_the_canvas_does_not(
+    sit_down: "Callable[..., Person]", size: tuple[int, int], type_size: int
+) -> None:
+    person = sit_down("the-cat-sat", size=size, settings=Settings(type_size=type_size))
+    lens = open_lens(person)
+    choose(person, lens, "one weight")
+    (area,) = lens.findChildren(QScrollArea)
+    person.wait_for(lambda: area.verticalScrollBar().maximum() > 0)
+    assert not lens.canvas.is_longer
+    assert not lens.canvas.scroll_bar.isVisible()
+    card = lens.canvas.cards["d_W_q"]
+    person.document.select(Cell("d_W_q", 1, 1), pin=True)
+    person.settle()
+    shown = QRect(card.mapTo(area.viewport(), QPoint(0, 0)), card.size())
+    assert area.viewport().rect().contains(shown), "the page scrolls to the held card"
+    zoom, place, middle = lens.canvas.zoom, area.verticalScrollBar().value(), area.viewport().rect().center()
+    person.turn(area.viewport(), middle, 1)
+    assert area.verticalScrollBar().value() < place
+    assert lens.canvas.zoom == zoom
+    person.turn(area.viewport(), middle, 1, Qt.KeyboardModifier.ControlModifier)
+    assert lens.canvas.zoom > zoom
+
+
+def test_in_a_high_window_the_panel_stays_and_the_canvas_fits(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("the-cat-sat", size=(1920, 1080))
+    lens = open_lens(person)
+    choose(person, lens, "one weight")
+    (area,) = lens.findChildren(QScrollArea)
+    assert area.verticalScrollBar().maximum() == 0
+    assert lens.canvas.plan is not None
+    assert not lens.canvas.is_longer
 
 
 def test_small_gradients_are_written_in_a_power_of_ten(person: "Person", three: BackwardLens) -> None:

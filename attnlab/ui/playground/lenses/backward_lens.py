@@ -5,13 +5,16 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QRect, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from attnlab.attention.edits.descent import choose_loss
 from attnlab.attention.registries.losses import CLASS, LOSSES, NONE, WEIGHT, is_on
 from attnlab.attention.stages.presence import is_gradient
 from attnlab.base.errors import ExperimentError
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.backward_canvas import BackwardCanvas
 from attnlab.ui.playground.lenses.arrows_content import find_held
 from attnlab.ui.playground.lenses.backward_found import (
@@ -39,10 +42,11 @@ WELCOME = (
     "W_k, W_v and X: how much the loss would rise if a number rose. Point at a number, and Explain writes it out."
 )
 LEAST_CANVAS = 260
-"""The least height of the cards, in pixels; a lower lens scrolls."""
+"""The least height in pixels of a canvas that scrolls; in a lower lens it is as high as its cards, and all scrolls."""
 TITLES = {name: title for name, title, _ in LOSSES}
 
 
+@guarded
 class BackwardLens(Lens):
     """Asks for edits of the loss and for steps down; shows the stages of the backward pass on a canvas of its own."""
 
@@ -61,7 +65,7 @@ class BackwardLens(Lens):
         self.welcome = sentence_label(WELCOME, "muted")
         self.canvas = BackwardCanvas()
         self.foot = SideBySide(self.trial, self.curve)
-        column = scrolling_column(self)
+        self._column = column = scrolling_column(self)
         column.setContentsMargins(16, 8, 16, 12)
         column.setSpacing(8)
         column.addWidget(self.panel)
@@ -86,6 +90,8 @@ class BackwardLens(Lens):
         canvas.alone_requested.connect(self.alone_requested)
         canvas.colours_asked.connect(self.colours_asked)
         canvas.card_menu_wanted.connect(self.card_menu_wanted)
+        canvas.place_wanted.connect(self._on_place_wanted)
+        canvas.width_changed.connect(self._fit_canvas)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         before = self._of[0].experiment if self._of is not None else None
@@ -102,7 +108,30 @@ class BackwardLens(Lens):
         self.foot.setVisible(has_loss)
         if has_loss:
             self.canvas.show_trace(trace, view)
+        self._fit_canvas()
         self._ask_trial()
+
+    @Slot()
+    def _fit_canvas(self) -> None:
+        """Let the canvas fill the room below the panel and scroll there, or let the whole page scroll."""
+        others = self._column.heightForWidth(self.width()) - self.canvas.minimumHeight()
+        self.canvas.is_whole = self.height() - others < LEAST_CANVAS
+        least = max(LEAST_CANVAS, self.canvas.measure_height()) if self.canvas.is_whole else LEAST_CANVAS
+        self.canvas.setMinimumHeight(least)
+
+    @Slot(QRect)
+    def _on_place_wanted(self, place: QRect) -> None:
+        """Scroll the page to a card, and to its upper edge if it is too high."""
+        area = self.findChild(QScrollArea)
+        if area is None or (body := area.widget()) is None:
+            return
+        top = self.canvas.mapTo(body, place.topLeft()).y()
+        for y in (top + place.height(), top):
+            area.ensureVisible(0, y, 0, px(8))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_canvas()
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare every card with another trace, or with none."""
