@@ -36,14 +36,24 @@ def _lower_block(cursor: QTextCursor, block: QTextBlock) -> None:
 
 
 def _fix_lines(cursor: QTextCursor, block: QTextBlock) -> None:
-    """Set the height of the lines of a block; Qt makes a line with an index higher than the others."""
+    """Set the height of the lines of a block; Qt makes a line with an index higher than the others.
+
+    Qt puts what a fixed height has more than the text above the text, and what a proportional one has more below it, so
+    that much moves from the margin above to the one below.
+    """
     given, style = block.blockFormat(), QTextBlockFormat()
-    height = QFontMetricsF(block.document().defaultFont()).lineSpacing()
+    natural = height = QFontMetricsF(block.document().defaultFont()).lineSpacing()
     if given.lineHeightType() == QTextBlockFormat.LineHeightTypes.ProportionalHeight.value:
         height *= given.lineHeight() / 100
     style.setLineHeight(height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    style.setBottomMargin(given.bottomMargin() + height - natural)
     cursor.setPosition(block.position())
     cursor.mergeBlockFormat(style)
+    if (above := block.previous()).isValid() and height > natural:
+        raised = QTextBlockFormat()
+        raised.setBottomMargin(max(above.blockFormat().bottomMargin() - (height - natural), 0.0))
+        cursor.setPosition(above.position())
+        cursor.mergeBlockFormat(raised)
 
 
 def _lower_places(cursor: QTextCursor, block: QTextBlock) -> None:
