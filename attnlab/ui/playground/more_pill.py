@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.fields.pill import Choice, Pill
 
 
@@ -43,8 +42,8 @@ class MorePill(Pill):
         self.set_choices([Choice(pill, f"{pill.label}: {pill.value_text()}", pill.toolTip()) for pill in pills])
         super().open()
 
-    def _dot_room(self) -> int:
-        return px(11)
+    def _has_dot_room(self) -> bool:
+        return True
 
     def _on_pill_chosen(self, pill: object) -> None:
         if isinstance(pill, Pill):

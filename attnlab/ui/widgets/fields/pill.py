@@ -1,9 +1,10 @@
 """A pill of the tool bar: a muted label, the current value, and a popup of the other values."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from attnlab.figures.subscripts import draw_text, text_width
@@ -18,6 +19,24 @@ from attnlab.ui.widgets.fields.pill_popup import Entry, PillPopup
 __all__ = ["Choice", "Entry", "Field", "Pill"]
 
 _WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
+_LABEL_GAP, _DOT_ROOM = 6, 11  # between label and value, and for the dot of a changed setting, in pixels at 100 %
+
+
+@lru_cache(maxsize=1024)  # layouts ask each pill for its size some twenty times whenever a window opens
+def _measure_pill(label: str, gap: bool, value: str, dot: bool, face: str) -> tuple[int, int]:
+    """Return the size of a pill with a label, and perhaps a gap behind it; ``face`` is the application's font."""
+    wide = text_width(label, font("text")) if label else 0.0
+    wide += px(_LABEL_GAP) * gap + text_width(_elide_value(value), font("strong")) + px(_DOT_ROOM) * dot
+    return round(px(10) + wide + px(6) + px(10) + px(8)), px(32)
+
+
+def _elide_value(value: str) -> str:
+    room = px(_WIDEST)
+    if text_width(value, font("strong")) <= room:
+        return value
+    while value and text_width(value + "…", font("strong")) > room:
+        value = value[:-1]
+    return value + "…"
 
 
 @guarded
@@ -155,17 +174,9 @@ class Pill(KeepsKeys, QPushButton):
         self.updateGeometry()
         self.update()
 
-    def _write_value(self) -> str:
-        value, room = self.value_text(), px(_WIDEST)
-        if text_width(value, font("strong")) <= room:
-            return value
-        while value and text_width(value + "…", font("strong")) > room:
-            value = value[:-1]
-        return value + "…"
-
-    def _dot_room(self) -> int:
-        """Return the width of the dot that marks a changed setting."""
-        return px(11) if self.list_changes() else 0
+    def _has_dot_room(self) -> bool:
+        """Whether there is room for the dot that marks a changed setting."""
+        return bool(self.list_changes())
 
     def _on_chosen(self, value: object) -> None:
         self.chosen.emit(value)
@@ -175,19 +186,18 @@ class Pill(KeepsKeys, QPushButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        label = text_width(self._label, font("text")) + px(6) if self._label else 0
-        return self._measure(label)
+        return self._measure(self._label, self.value_text())
 
     def minimumSizeHint(self) -> QSize:
-        is_none = self.value_text() == "none"
-        if is_none and self.drops_none:
-            return self._measure(text_width(self._label, font("text")), "")
-        return self._measure(0) if self.drops_label and not is_none else self.sizeHint()
+        value = self.value_text()
+        if value == "none" and self.drops_none:
+            return self._measure(self._label, "", gap=False)
+        return self._measure("" if self.drops_label and value != "none" else self._label, value)
 
-    def _measure(self, label: float, value: str | None = None) -> QSize:
-        """Return the size with a label of a width in pixels, and another value than the present one if it is given."""
-        wide = text_width(self._write_value() if value is None else value, font("strong"))
-        return QSize(round(px(10) + label + wide + self._dot_room() + px(6) + px(10) + px(8)), px(32))
+    def _measure(self, label: str, value: str, *, gap: bool = True) -> QSize:
+        """Return the size with a label and a value, and a gap between them unless there is no label."""
+        face = QGuiApplication.font().toString()
+        return QSize(*_measure_pill(label, gap and bool(label), value, self._has_dot_room(), face))
 
     def keeps_key(self, event: QKeyEvent) -> bool:
         return _opens(event)
@@ -223,13 +233,13 @@ class Pill(KeepsKeys, QPushButton):
         is_whole, alone = self.width() >= self.sizeHint().width(), self.drops_none and self.value_text() == "none"
         if self._label and (is_whole or alone):
             painter.setPen(QColor(p.muted if live else mix_disabled(p)))
-            x = draw_text(painter, x, middle, self._label, font("text")) + (px(6) if is_whole else 0)
+            x = draw_text(painter, x, middle, self._label, font("text")) + (px(_LABEL_GAP) if is_whole else 0)
         if is_whole or not alone:
             painter.setPen(QColor(p.ink if live else mix_disabled(p)))
-            x = draw_text(painter, x, middle, self._write_value(), font("strong"))
+            x = draw_text(painter, x, middle, _elide_value(self.value_text()), font("strong"))
         if self.list_changes():
             self._paint_dot(painter, x + px(6))
-        x += self._dot_room() + px(6)
+        x += px(_DOT_ROOM) * self._has_dot_room() + px(6)
         pen = QPen(QColor(p.muted if live else mix_disabled(p)), 1.5 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
