@@ -19,7 +19,7 @@ from attnlab.ui.base.formula import draw_formula
 from attnlab.ui.playground import stage_header
 from attnlab.ui.playground.canvas_lengths import LEAST_PX, LEAST_STRIPE, NUMBER_PX, PADDING
 from attnlab.ui.playground.canvas_plan import plan_canvas
-from attnlab.ui.playground.card_needs import LEGIBLE, collect_needs, count_digits
+from attnlab.ui.playground.card_needs import DECIMALS, LEGIBLE, collect_needs, count_digits
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.canvas_form import CanvasPlan
@@ -276,6 +276,14 @@ def test_type_is_smaller_before_a_card_reaches_beyond_the_side(qapp: QApplicatio
     assert LEAST_PX <= plan.zoom * NUMBER_PX < round(LEAST_PX * scale)
     roomy = plan_canvas(needs, 2 * width, 387.0, scale)
     assert roomy.zoom * NUMBER_PX >= round(LEAST_PX * scale)
+
+
+def test_least_is_cut_of_a_card_that_is_too_wide_in_any_case(qapp: QApplication) -> None:
+    trace = attnlab.compute(attnlab.preset("cross-attention"))
+    needs = collect_needs(trace, View(), count_digits(trace, {}), pinned=False)
+    plan = plan_canvas(needs, 200.0, 387.0, 1.0)
+    assert max(place.right() for place in plan.places.values()) > 200
+    assert plan.decimals == DECIMALS[-1]
 
 
 def test_rows_of_cards_side_by_side_are_level(person: "Person") -> None:

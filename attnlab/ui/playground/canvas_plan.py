@@ -107,35 +107,33 @@ def _list_fitting(
 def _plan_scrolling(needs: Needs, width: float, height: float, scale: float) -> CanvasPlan:
     """Return the plan of least height: the least size of type, and as many cards in a line as fit.
 
-    If a card would be wider than the canvas, all type is smaller, as long as it is no smaller than at 100 %.
+    If a card would be wider than the canvas, all type is smaller, as long as it is no smaller than at 100 %. If it
+    still is, whatever its decimals, it has the fewest, so that least of it is cut.
     """
-    least = _least_px(scale)
-    beyond, form, lines = _choose_lines(needs, width, least)
-    for px in range(least - 1, min(LEAST_PX, least) - 1, -1):
-        if not beyond:
-            break
-        beyond, form, lines = _choose_lines(needs, width, px)
+    px = _least_px(scale)
+    forms = _list_scrolling(needs, width, px)
+    while px > LEAST_PX and not any(map(_has_room, forms)):
+        px -= 1
+        forms = _list_scrolling(needs, width, px)
+    fewest = (form for form in forms if form.size.decimals == DECIMALS[-1])
+    chosen = list(filter(_has_room, forms)) or list(fewest)
+    broken = [(form, form.balance(form.break_lines(always=True) or [])) for form in chosen]
+    form, lines = min(broken, key=lambda each: (each[0].height_of(each[1]).least, -each[0].size.decimals))
     return form.place(lines, height)
 
 
-def _choose_lines(needs: Needs, width: float, px: int) -> "tuple[bool, Form, list[Line]]":
-    """Return whether a card is wider than the canvas with type of a size, and the form and lines of least height.
-
-    If a card is wider whatever its decimals, it has the fewest, so that least of it is cut.
-    """
+def _list_scrolling(needs: Needs, width: float, px: int) -> list[Form]:
+    """Return the forms of a canvas that scrolls with type of a size."""
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
-    found: list[tuple[bool, int, float, int, Form, list[Line]]] = []
-    cards = _list_groups(needs, shares=bool(needs.sharing))
-    for decimals, flat in product(DECIMALS, (True, False)):
-        form = Form(needs, width, cards, Size(px, decimals, flat), must, bool(needs.sharing), roomy=True)
-        groups = form.break_lines(always=True)
-        assert groups is not None
-        lines = form.balance(groups)
-        beyond = form.break_lines() is None
-        found.append((beyond, decimals * beyond, form.height_of(lines).least, -decimals, form, lines))
-    beyond, *_, form, lines = min(found, key=lambda each: each[:4])
-    return beyond, form, lines
+    cards, shares = _list_groups(needs, shares=bool(needs.sharing)), bool(needs.sharing)
+    sizes = [Size(px, decimals, flat) for decimals, flat in product(DECIMALS, (True, False))]
+    return [Form(needs, width, cards, size, must, shares, roomy=True) for size in sizes]
+
+
+def _has_room(form: Form) -> bool:
+    """Return whether no card is wider than the canvas."""
+    return form.break_lines() is not None
 
 
 def count_breaks(groups: Sequence[Sequence[Line]]) -> float:
