@@ -4,12 +4,12 @@ import inspect
 import os
 import reprlib
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 from attnlab.base.counted import format_count
 from attnlab.base.errors import ArgumentError, FileError
+from attnlab.base.near_names import find_near
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,8 +58,8 @@ def _find_problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     listed = ", ".join(names) or "nothing"
     unknown = [key for key in kwargs if key not in names]
     if unknown and "unexpected keyword" in reason:
-        near = get_close_matches(unknown[0], names, n=1) or get_close_matches(unknown[0].lower(), names, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
+        near = find_near(unknown[0], names) or find_near(unknown[0].lower(), names)
+        hint = f"did you mean {near}? " if near else ""
         return f"{name} has no argument {unknown[0]!r}; {hint}It takes {listed}."
     if "missing" in reason:
         missing = reason.split("argument: ")[-1].strip("'")

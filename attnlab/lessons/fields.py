@@ -2,12 +2,12 @@
 
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
+from attnlab.base.near_names import find_near
 from attnlab.lessons.cell_references import parse_blanks
 from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
@@ -22,8 +22,8 @@ Take = Callable[[Pair], Any]
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return "did you mean NAME?", or else a list of the known names, as the end of a sentence."""
     names = tuple(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
+    near = find_near(name, names)
+    return f"did you mean {near}?" if near else f"there are {', '.join(names)}."
 
 
 def take_fields(

@@ -5,13 +5,13 @@ either.
 """
 
 import os
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from attnlab.base import assets
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
+from attnlab.base.near_names import find_near
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.sections import read_text, split
 
@@ -89,8 +89,8 @@ def locate(name_or_path: str | os.PathLike[str]) -> Path | str:
         return name
     if name in own:
         return own[name]
-    near = get_close_matches(name, (*names, *own), n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]}? There" if near else "there"
+    near = find_near(name, (*names, *own))
+    hint = f"did you mean {near}? There" if near else "there"
     raise FileError(f"There is no lesson {name!r}; {hint} are {', '.join((*names, *own))}.")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from attnlab.attention.registries import registry
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import AttnlabError
+from attnlab.base.near_names import find_near
 from attnlab.lessons.cell_references import find_position
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def look_up_number(name: str, trace: "Trace") -> int | float:
 
 def _describe_unknown(name: str, trace: "Trace") -> str:
     known = (*trace.all_stages, *edits.tables(trace.experiment), "X", "tokens", "key_tokens", "before", *SIZES)
-    near = get_close_matches(name, known, n=1)
-    return f"there is no {name!r} here; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}.")
+    near = find_near(name, known)
+    return f"there is no {name!r} here; " + (f"did you mean {near}?" if near else f"there are {', '.join(known)}.")
 
 
 def look_up(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 
 from attnlab.base.errors import FileError
+from attnlab.base.near_names import find_near
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.lesson import Problem
 
@@ -147,8 +147,6 @@ def _join(pieces: list[list[Line]]) -> list[Line]:
 
 def _check_fence(place: int, line: str, problems: list[Problem]) -> None:
     fence = _FENCE.fullmatch(line)
-    near = get_close_matches(fence[1], BLOCKS, n=1, cutoff=0.7) if fence else []
+    near = find_near(fence[1], BLOCKS, cutoff=0.7) if fence else ""
     if fence and near:
-        problems.append(
-            Problem(place, f"There is no block {fence[1]!r}, so it is shown as code; did you mean {near[0]}?")
-        )
+        problems.append(Problem(place, f"There is no block {fence[1]!r}, so it is shown as code; did you mean {near}?"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from attnlab.attention import edits
@@ -18,6 +17,7 @@ from attnlab.attention.registries.blocks import BLOCKS
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
+from attnlab.base.near_names import find_near
 from attnlab.lessons.budget import MAX_BYTES, Budget
 from attnlab.lessons.cell_references import split_indices
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
@@ -141,8 +141,8 @@ def _describe_unknown(e: "Experiment", key: str) -> str:
     if name in registry.all_tables() or name in (*PROJECTIONS, "memory_embeddings"):
         return f"This state has no {name}; it has {', '.join(edits.tables(e))}."
     known = (*_FIELDS, *_SPECIAL, *_list_sizes(), *registry.all_options(), *MASKS, *edits.tables(e))
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "it needs a setting such as causal, or a table such as W_q[0, 1]."
+    near = find_near(name, known)
+    hint = f"did you mean {near}?" if near else "it needs a setting such as causal, or a table such as W_q[0, 1]."
     return f"There is nothing called {key[:60]!r} to edit; {hint}"
 
 

@@ -1,6 +1,5 @@
 """The table of worked examples by name, each made with its own random generator."""
 
-from difflib import get_close_matches
 from itertools import chain
 from reprlib import repr
 
@@ -16,6 +15,7 @@ from attnlab.attention.examples.weight_examples import WEIGHTS
 from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import explain_calls
 from attnlab.base.errors import UnknownPresetError
+from attnlab.base.near_names import find_near
 
 __all__ = ["PRESETS", "Preset", "draw_experiment", "find_preset", "preset", "presets"]
 
@@ -40,8 +40,8 @@ def find_preset(name: str) -> Preset:
         raise UnknownPresetError(f"name is {repr(name)}; a preset's name is a string, such as 'journey'.")
     found = PRESETS.get(name.lower())
     if found is None:
-        near = get_close_matches(name.lower(), PRESETS, n=1, cutoff=0.8)  # "nope" should not suggest "rope"
-        hint = f"did you mean {near[0]}? The command attnlab presets" if near else "journey is one; attnlab presets"
+        near = find_near(name.lower(), PRESETS, cutoff=0.8)  # "nope" should not suggest "rope"
+        hint = f"did you mean {near}? The command attnlab presets" if near else "journey is one; attnlab presets"
         raise UnknownPresetError(f"There is no preset {name!r}; {hint} lists all {len(PRESETS)}.")
     return found
 
