@@ -370,11 +370,10 @@ def test_invalid_weights_are_refused_in_a_sentence_and_the_run_continues(
     stopped(clock)
 
 
-@real
 @pytest.mark.slow
 def test_training_does_not_wait_for_a_busy_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
-    steps = 600
+    steps = 200
     busy = started(tiny(steps))
     for _ in range(40):  # each is answered by a checkpoint: more than the pipe holds
         busy.send(Put({}))
