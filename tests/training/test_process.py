@@ -33,6 +33,7 @@ from attnlab.training.messages import (
 )
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
 from attnlab.training.trainer import Trainer
 from tests import nursery
 from tests.patience import PATIENCE_S
@@ -62,6 +63,13 @@ def stopped(process: TrainingProcess) -> list[Message]:
 def real_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start processes as the program does, where starting and ending is the subject; other tests fork theirs."""
     monkeypatch.setattr(process_module, "_start_process", nursery.real_start)
+
+
+def really_started(spec: RunSpec, monkeypatch: pytest.MonkeyPatch) -> TrainingProcess:
+    """Start one process as the program does, of a test whose others are forked."""
+    with monkeypatch.context() as changed:
+        changed.setattr(process_module, "_start_process", nursery.real_start)
+        return started(spec)
 
 
 @pytest.fixture
@@ -178,12 +186,13 @@ def test_a_starting_process_can_be_stopped() -> None:
     assert isinstance(stopped(process)[-1], Ended)
 
 
-@real
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "crashed")])
-def test_a_killed_process_is_reported_in_a_sentence_and_the_run_can_continue(number: int, words: str) -> None:
-    process = started(tiny(LONG))
+def test_a_killed_process_is_reported_in_a_sentence_and_the_run_can_continue(
+    number: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = really_started(tiny(LONG), monkeypatch)
     messages = wait_for(process, Checkpoint)
     os.kill(process.pid, number)
     messages += all_of(process)
@@ -456,15 +465,14 @@ def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path, monkeypatch
     assert failed.sentence == "The training process cannot be started: No such file or directory."
 
 
-@real
 @pytest.mark.slow
 @linux
-def test_ended_processes_leave_nothing_behind() -> None:
+def test_ended_processes_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     all_of(first := started(tiny(3)))
     stopped(first)
     gc.collect()
     files, threads = set(os.listdir("/proc/self/fd")), set(threading.enumerate())
-    all_of(second := started(tiny(3)))
+    all_of(second := really_started(tiny(3), monkeypatch))
     stopped(second)
     assert set(os.listdir("/proc/self/fd")) <= files
     assert set(threading.enumerate()) <= threads
