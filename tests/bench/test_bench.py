@@ -150,13 +150,10 @@ def test_the_notebook_baseline_draws_the_weights_of_every_head() -> None:
 def test_the_live_bench_runs_in_the_real_window_and_cleans_up(
     qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name, value in ((live, "MAIN", 4), (live, "RESIZED", 6)):
+    # The figures of the notebook take most of the time, so they have few maps.
+    for module, name, value in ((live, "MAIN", 4), (live, "RESIZED", 6), (engine, "HEADS", 2)):
         monkeypatch.setattr(module, name, value)
-    for name, value in (
-        ("LAYERS", 2),
-        ("HEADS", 3),
-        ("TOKENS", 40),
-    ):  # the figure of the notebook takes most of the time
+    for name, value in (("LAYERS", 2), ("HEADS", 3), ("TOKENS", 40)):
         monkeypatch.setattr(overview, name, value)
     monkeypatch.setattr(live, "SIZES", {3: 1, 4: 1})
     assert main(["live"], True, quick=True) == 0
