@@ -100,6 +100,10 @@ class MainWindow(Host):
         """Begin to load torch once the window is painted; the workspace follows."""
         self.starting.load()
 
+    @property
+    def page(self) -> QWidget:
+        return self._page
+
     def make_playground(self, first: "First") -> "Playground":
         """Create the worker and the playground with the first scene; torch must be loaded."""
         from attnlab.compute.engine import prepare

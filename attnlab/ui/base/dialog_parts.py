@@ -15,9 +15,9 @@ def button(text: str, about: str) -> QPushButton:
     return made
 
 
-def make_scroll_area(inside: QWidget, name: str) -> QScrollArea:
+def make_scroll_area(inside: QWidget, name: str, parent: QWidget | None = None) -> QScrollArea:
     """Return a widget in an area that scrolls vertically; ``name`` is its name for screen readers."""
-    area = QScrollArea()
+    area = QScrollArea(parent)
     area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)

@@ -60,6 +60,11 @@ class Host(ThemedWindow):
     actions_list: ActionList
 
     @property
+    def page(self) -> QWidget:
+        """The parent of the pages of workspaces: created inside it, each part is styled once, and not when moved."""
+        raise NotImplementedError
+
+    @property
     def loaded(self) -> bool:
         """Whether torch is loaded and the playground exists; before that there are no workspaces."""
         raise NotImplementedError

@@ -96,6 +96,7 @@ class ControlBar(FollowsTheme, QFrame):
     def add_tool(self, widget: QWidget) -> None:
         """Add a widget at the right end; it is the first to be hidden."""
         self.row.insertWidget(self.row.indexOf(self.more), widget)
+        QWidget.setTabOrder((self.reset, *self._tools)[-1], widget)  # not after the panels, which are older
         self._tools.append(widget)
 
     def restyle(self) -> None:

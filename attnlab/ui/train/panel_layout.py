@@ -1,7 +1,7 @@
 """Layout of the training's panels: settings, maps and curves side by side, or the curves below the maps."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.theme import px
@@ -21,26 +21,36 @@ TIGHT = 640
 
 
 class PanelLayout:
-    """Owns the splitter ``body`` and the right panel, and arranges them for the width."""
+    """Owns the splitter ``body``, its panel at the ``left`` and the ``side`` at the right, and arranges them for the
+    width; the panels are created inside these.
+    """
 
-    def __init__(
-        self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget, question: QWidget
-    ) -> None:
-        self._header, self._settings, self._maps, self.side = header, QWidget(), maps, side
-        self._question, self._above = question, QVBoxLayout(self._settings)
+    _header: ControlBar
+    _maps: MapsPanel
+    _question: QWidget
+
+    def __init__(self, page: QWidget) -> None:
+        self.body = BodySplitter(page)
+        self.left, self.side = QWidget(self.body), QWidget()
+        self.side.setProperty("ground", "surface")
+        self._above = QVBoxLayout(self.left)
         self._above.setContentsMargins(0, 0, 0, 0)
         self._above.setSpacing(0)
-        self._above.addWidget(settings)
-        self._right = _make_scroll_area(side)
+        self._right = make_scroll_area(self.side, "Curves and predictions", self.body)
+        self._right.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._width, self.narrow, self._tight = 0, False, False
         self._arranged: tuple[bool, bool, int] | None = None
-        self.body = BodySplitter()
+
+    def fill(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, question: QWidget) -> None:
+        """Put the panels into their places."""
+        self._header, self._maps, self._question = header, maps, question
+        self._above.addWidget(settings)
         self.body.restyled.connect(
             self.arrange, Qt.ConnectionType.QueuedConnection
         )  # once the panels are restyled, too
-        for place, part in enumerate((self._settings, maps, self._right)):
+        for part in (self.left, maps, self._right):
             self.body.addWidget(part)
-            self.body.setStretchFactor(place, int(part is maps))
+        self.body.setStretchFactor(1, 1)  # after all are added: adding a child moves it to the end
 
     def arrange(self, width: int | None = None) -> None:
         """Lay the panels out for a width, or for the current one; only a change of its class or font size moves them.
@@ -70,7 +80,7 @@ class PanelLayout:
 
     def show_settings(self, on: bool) -> None:
         """Show or hide the settings, beside the maps or in their place; the question is above what is shown."""
-        self._settings.setVisible(on)
+        self.left.setVisible(on)
         above = self._above if on and self._tight else self._maps.rows
         if above.indexOf(self._question) < 0:
             above.insertWidget(0, self._question)
@@ -95,10 +105,8 @@ class PanelLayout:
             self._header.settings.setChecked(False)
 
 
-def make_right_panel(curves: QWidget, written: PredictionsPanel, text: QWidget) -> QWidget:
-    """Return the right panel, from above: curves, expected and predicted tokens, the model's text."""
-    side = QWidget()
-    side.setProperty("ground", "surface")
+def fill_side(side: QWidget, curves: QWidget, written: PredictionsPanel, text: QWidget) -> None:
+    """Fill the panel at the right, from above: curves, expected and predicted tokens, the model's text."""
     column = QVBoxLayout(side)
     column.setContentsMargins(16, 12, 16, 14)
     column.setSpacing(6)
@@ -118,10 +126,3 @@ def make_right_panel(curves: QWidget, written: PredictionsPanel, text: QWidget) 
     column.addSpacing(10)
     column.addWidget(text)
     column.addStretch(1)
-    return side
-
-
-def _make_scroll_area(widget: QWidget) -> QScrollArea:
-    area = make_scroll_area(widget, "Curves and predictions")
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    return area

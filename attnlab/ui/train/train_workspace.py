@@ -14,7 +14,7 @@ from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.inspector import Checked, Seen
 from attnlab.ui.train.maps_head import INSIDE, MODEL
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.panel_layout import PanelLayout, make_right_panel
+from attnlab.ui.train.panel_layout import PanelLayout, fill_side
 from attnlab.ui.train.predictions_panel import PredictionRow, PredictionsPanel
 from attnlab.ui.train.run_views import RunViews
 from attnlab.ui.train.run_words import make_title, make_usual_name
@@ -46,19 +46,21 @@ class Tools(Protocol):
 class TrainWorkspace(QObject):
     """Connects the panels: commands go to the session, its signals to the panels."""
 
-    def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
+    def __init__(self, spec: RunSpec, parent: QObject, page: QWidget) -> None:
+        """``page`` is the parent of the parts."""
         super().__init__(parent)
         self._frames, self._broken, self._shown = 0, False, False
         self._title = ""
         self.tools: Tools | None = None
         self.session = TrainSession(spec, self)
-        self.header, self.footer = ControlBar(), TimeBar()
-        self.settings, self.maps = SettingsPanel(spec), MapsPanel()
-        self.curves, self.written, self.text = CurvesPanel(), PredictionsPanel(), TextPanel()
-        self.side = make_right_panel(self.curves, self.written, self.text)
+        self.header, self.room = ControlBar(page), PanelLayout(page)  # in this order, which Tab follows
+        self.body, self.side = self.room.body, self.room.side
+        self.settings, self.maps = SettingsPanel(spec, self.room.left), MapsPanel(self.body)
+        self.curves, self.written, self.text = CurvesPanel(self.side), PredictionsPanel(self.side), TextPanel(self.side)
+        fill_side(self.side, self.curves, self.written, self.text)
         self.question = ChangeQuestion(self)
-        self.room = PanelLayout(self.header, self.settings, self.maps, self.side, self.question)
-        self.body = self.room.body
+        self.room.fill(self.header, self.settings, self.maps, self.question)
+        self.footer = TimeBar()  # reached by Tab after what is still added to the panels
         self.views = RunViews(self.session, self.footer, self.curves, self.maps)
         self._course = Late(self.views.show_course, self)
         self._connect()

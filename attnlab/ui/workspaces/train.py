@@ -21,7 +21,7 @@ def _make(host: Host) -> "TrainWorkspace":
 
     playground = host.workspace(PLAYGROUND)
     assert playground is not None
-    workspace = TrainWorkspace(make_spec(FIRST), host)
+    workspace = TrainWorkspace(make_spec(FIRST), host, host.page)
     workspace.session.set_limit(host.settings.moments_mib << 20)
     workspace.title_changed.connect(host.show_title)
     workspace.tools = TrainTools(workspace, host, playground)

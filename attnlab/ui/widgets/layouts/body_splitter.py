@@ -1,7 +1,7 @@
 """The splitter of a workspace: panels side by side, which their owner lays out for the width and the size of type."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSplitter
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from attnlab.ui.base.themed import FollowsTheme
 
@@ -11,8 +11,8 @@ class BodySplitter(FollowsTheme, QSplitter):
 
     restyled = Signal()
 
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
         self.setHandleWidth(1)
         self.setChildrenCollapsible(False)
 

@@ -1,0 +1,25 @@
+"""Tab goes through the training workspace from above: the bar, the panels from the left, and the bar below."""
+
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from tests.ui.train.conftest import Student
+
+
+def test_tab_reaches_late_buttons_where_they_stand(student: Student) -> None:
+    """Buttons that need the playground are added to the panels last."""
+    ws = student.ws
+    buttons = {button.text(): button for button in student.window.findChildren(QPushButton) if button.isVisible()}
+    wanted = [ws.header.reset, buttons["Export"], ws.settings.task, ws.maps.head.probe, ws.curves, ws.footer.line]
+    places = _number_by_tab(student.window)
+    expected = [*wanted[:-1], buttons["Open in Playground"], wanted[-1]]
+    assert sorted(expected, key=lambda each: places[each]) == expected
+
+
+def _number_by_tab(window: QWidget) -> dict[QWidget, int]:
+    """Return the place of each widget of a window in the order of Tab, which begins after the window itself."""
+    places: dict[QWidget, int] = {}
+    widget = window.nextInFocusChain()
+    while widget is not window:
+        places[widget] = len(places)
+        widget = widget.nextInFocusChain()
+    return places
