@@ -59,17 +59,19 @@ class Slide:
     recorded_before: "Recorded | None" = None
 
 
-def make_slides(lesson: Lesson) -> tuple[Slide, ...]:
-    """Return the slides of a lesson without the invalid parts of its states, which :func:`check` reports."""
-    return _walk_steps(lesson)[0]
+def make_slides(lesson: Lesson, count: int | None = None) -> tuple[Slide, ...]:
+    """Return the slides of a lesson, or of its first steps, without the invalid parts of its states, which
+    :func:`check` reports.
+    """
+    return _walk_steps(lesson, count)[0]
 
 
-def _walk_steps(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
+def _walk_steps(lesson: Lesson, count: int | None = None) -> tuple[tuple[Slide, ...], list[Problem]]:
     """Return the slides, and the problems of their states, cells and questions."""
     problems: list[Problem] = []
     made: list[Slide] = []
     budget = Budget()
-    for index, step in enumerate(lesson.steps):
+    for index, step in enumerate(lesson.steps[:count]):
         made.append(_make_slide(lesson, index, step, made[-1] if made else None, problems, budget))
     return tuple(made), problems
 

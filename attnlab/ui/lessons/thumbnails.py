@@ -43,7 +43,7 @@ def make_thumbnails(lesson: Lesson, only: int | None = None) -> dict[int, Thumbn
     from attnlab.lessons.slides import make_slides
 
     made: dict[int, Thumbnail] = {}
-    for slide in make_slides(lesson):
+    for slide in make_slides(lesson, None if only is None else only + 1):
         if slide.experiment is None or only not in (None, slide.index):
             continue
         try:
