@@ -48,14 +48,15 @@ below an open table."""
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The result of drawing a slide: the grid of the main map, the free boxes, the parts that did not fit, and where
-    the content below the text begins."""
+    """The result of drawing a slide: the grid of the main map, the free boxes, the parts that did not fit, where the
+    content below the text begins, and the box for answers if it is not at the ``side``."""
 
     grid: Grid | None = None
     table: Box | None = None
     side: Box | None = None
     left_out: tuple[str, ...] = ()
     top: float = 0.0
+    answers: Box | None = None
 
 
 def draw_slide(
@@ -82,10 +83,11 @@ def draw_slide(
         free = lay_out_columns(sheet, top if content.beside else y, sources=False, side=False).main
         if content.beside:
             free = replace(free, x=free.x + free.width * (1 - LENS_SHARE), width=free.width * LENS_SHARE)
+        free, answers = _leave_for_answers(sheet, content, free, y) if content.side else (free, None)
         if content.picture is not None and (content.answered or begins_before_answer(content.picture)):
             look = CirclesLook(content.turned, content.labels, content.answered)
             missing += draw_lens(painter, free, content.picture, sheet, palette, formulas, look)
-        return Drawn(side=free, left_out=missing, top=free.y)
+        return Drawn(side=free, left_out=missing, top=free.y, answers=answers)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
     if content.pair is not None and not content.table:
@@ -131,6 +133,16 @@ def draw_slide(
         args = (painter, parts.side, content.arithmetic, content.row, sheet, palette)
         missing += draw_side(*args, covered=covered, end=end)
     return Drawn(grid, table, parts.side, missing, top)
+
+
+def _leave_for_answers(sheet: Sheet, content: SlideContent, free: Box, y: float) -> tuple[Box, Box]:
+    """Return the boxes of a lens and of the answers: these stand below the text beside the lens, or right of it."""
+    if content.beside:
+        top = y + GAP * sheet.unit
+        return free, Box(sheet.left, top, free.x - sheet.left - 0.03 * sheet.inner, sheet.foot - top)
+    width = (1 - LENS_SHARE) * free.width
+    lens = replace(free, width=free.width - width - 0.03 * sheet.inner)
+    return lens, Box(free.x + free.width - width, free.y, width, free.height)
 
 
 def begins_before_answer(picture: LensPicture) -> bool:

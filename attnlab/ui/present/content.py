@@ -108,7 +108,8 @@ def make_content(
         note=write_note(slide, moment) if moment.changed else "",
     )
     if trace is None or moment.lens:
-        return replace(words, whole=moment.lens, beside=moment.lens and slide.step.lens == ARROWS)
+        beside = moment.lens and slide.step.lens == ARROWS
+        return replace(words, whole=moment.lens, beside=beside, side=moment.lens and moment.sheet)
     numbers = SlideNumbers(slide, trace, moment, before if step.beside is not None else None)
     main = numbers.make_map()
     if moment.sheet:

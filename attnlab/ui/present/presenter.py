@@ -231,8 +231,11 @@ class Presenter(QObject):
             self.refresh()
 
     def operate_lens(self) -> None:
-        """Show the lens of the slide as in the window, where it can be operated, or as a picture again."""
-        if self.slide is not None and self.slide.step.lens:
+        """Show the lens of the slide as in the window, where it can be operated, or as a picture again.
+
+        A lens may show the answer to a question, so that it remains a picture until then.
+        """
+        if self.slide is not None and self.slide.step.lens and (self.lens.is_operated or self.player.answered):
             self.lens.is_operated = not self.lens.is_operated
             self.refresh()
 

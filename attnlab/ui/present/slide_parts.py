@@ -134,8 +134,8 @@ class SlideParts(QObject):
         if drawn.side is not None and content is not None:
             if self.lens is not None and content.whole:
                 self.lens.place(drawn.side, sheet.body)
-            elif self.answers is not None and self._presenter.sheet:
-                self.answers.place(drawn.side, sheet.body)
+            if self.answers is not None and self._presenter.sheet:
+                self.answers.place(drawn.answers or drawn.side, sheet.body)
         if self.help.isVisible():
             self.help.set_look(palette_of(self._over), sheet.unit)
             self.help.move((over.width() - self.help.width()) // 2, (over.height() - self.help.height()) // 2)

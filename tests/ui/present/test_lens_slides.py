@@ -375,3 +375,31 @@ def test_loops_and_matrix_product_are_bars_with_their_times(qapp: QApplication) 
     long, short = (max(row.count(colours[bar.name]) for row in rows) for bar in (loops, product))
     assert long > 800
     assert short == pytest.approx(long * product.value / loops.value, abs=3)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (800, 800)])
+@pytest.mark.parametrize("step", [3, 10])
+def test_answers_to_type_stand_beside_the_lens(lecture: Callable[..., Any], step: int, size: tuple[int, int]) -> None:
+    talk = lecture(find("attention-is-geometry"), size=size)
+    talk.presentation.view.reduced_motion = True
+    talk.player.go(step)
+    talk.wait()
+    presenter = talk.presentation.presenter
+    while not presenter.sheet:
+        talk.press(Key.Key_Right)
+        talk.wait()
+    drawn, answers = talk.presentation.view.drawn, talk.presentation.parts.answers
+    assert drawn.left_out == ()
+    assert isinstance(talk.content.picture, Plane)
+    assert answers is not None
+    assert answers.isVisible()
+    lens = QRect(*(round(x) for x in (drawn.side.x, drawn.side.y, drawn.side.width, drawn.side.height)))
+    assert not answers.geometry().intersects(lens)
+    assert answers.verticalScrollBar().maximum() == 0
+    talk.press(Key.Key_O)
+    talk.wait()
+    assert isinstance(talk.content.picture, Plane), "the lens as in the window would give the answer"
+    talk.press(Key.Key_Right)
+    talk.wait()
+    talk.press(Key.Key_O)
+    talk.person.wait_for(lambda: talk.presentation.parts.lens is not None and talk.presentation.parts.lens.isVisible())
