@@ -294,8 +294,9 @@ class LessonController(QObject):
         QTimer.singleShot(0, self._playground.canvas, partial(self._playground.canvas.show_card, stage))
 
     def _show_lens(self, slide: "Slide | None") -> None:
+        """Open the lens of a step, or the canvas, which the text of a step without a lens is about."""
         lens = slide.step.lens if slide is not None else None
-        if lens or self._lens_opened:
+        if lens or self._lens_opened or (slide is not None and not self._touring):
             self._playground.lenses.open_lens(lens or CANVAS)
         self._lens_opened = bool(lens)
 

@@ -109,3 +109,23 @@ def test_the_worked_solution_goes_to_the_clipboard(person: "Person") -> None:
     person.wait_for(lambda: "documentclass" in QApplication.clipboard().text())
     person.window.actions_list.run("solution-markdown")
     person.wait_for(lambda: QApplication.clipboard().text().startswith("#"))
+
+
+def test_a_step_without_a_lens_opens_the_canvas_and_one_with_a_lens_that(person: "Person") -> None:
+    lenses, controller = person.playground.lenses, find_controller(person)
+    person.playground.lenses.open_lens("statistics")
+    controller.open("six-words")
+    assert lenses.current == "canvas"
+    lenses.open_lens("cost")
+    controller.player.go(1)
+    assert lenses.current == "canvas"
+    steps = find("scaling").steps
+    with_lens = next(index for index, step in enumerate(steps) if step.lens)
+    controller.open("scaling", with_lens)
+    assert lenses.current == "saturation"
+    controller.player.go(with_lens - 1)
+    assert lenses.current == "canvas"
+    controller.close()
+    lenses.open_lens("statistics")
+    controller.present()
+    assert lenses.current == "statistics", "what is presented is the open experiment"
