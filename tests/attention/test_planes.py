@@ -39,7 +39,7 @@ def test_no_plane_shows_more_than_all_lengths_and_it_is_what_is_left_of_each(row
             np.sqrt(max(1 - (off / np.linalg.norm(row)) ** 2, 0)) for off, row in zip(lost, rows[some], strict=True)
         ]
         assert share == pytest.approx(np.mean(kept) if len(kept) else 1, abs=1e-6)
-        assert (describe_shown(share) == "Shows all of the lengths.") == (share > 1 - 1e-9)
+        assert (describe_shown(share) == "Shows all lengths in full.") == (share > 1 - 1e-9)
 
 
 @given(vectors)
@@ -102,7 +102,7 @@ def test_the_hull_of_points_on_a_line_is_its_ends() -> None:
 @pytest.mark.parametrize(
     ("share", "sentence"),
     [
-        (1.0, "Shows all of the lengths."),
+        (1.0, "Shows all lengths in full."),
         (0.999, "Shows over 99 % of the lengths."),
         (0.834, "Shows 83 % of the lengths."),
         (0.001, "Shows less than 1 % of the lengths."),

@@ -118,7 +118,7 @@ def measure_shown(vectors: Floats, plane: Plane) -> float:
 def describe_shown(share: float) -> str:
     """Return one sentence on a share of the lengths; it says "all" only if nothing is lost."""
     if share > 1 - 1e-9:
-        return "Shows all of the lengths."
+        return "Shows all lengths in full."
     percent = round(100 * share)
     if percent == 100:
         return "Shows over 99 % of the lengths."

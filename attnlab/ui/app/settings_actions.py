@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
 
 SECTION = "Settings"
+THEME_WORDS = {"contrast-light": "light, high contrast", "contrast-dark": "dark, high contrast"}
 
 
 def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
@@ -20,7 +21,7 @@ def make_settings_actions(w: "MainWindow") -> list[Action[Any]]:
         *(
             Action(
                 f"theme-{name}",
-                f"Theme: {name}",
+                f"Theme: {THEME_WORDS.get(name, name)}",
                 SECTION,
                 window,
                 partial(_set_theme, name),

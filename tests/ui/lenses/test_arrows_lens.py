@@ -72,7 +72,7 @@ def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Perso
     np.testing.assert_allclose(tips(lens.plane, "queries"), trace.array("queries")[0], atol=1e-6)
     np.testing.assert_allclose(tips(lens.plane, "keys"), trace.array("keys")[0], atol=1e-6)
     np.testing.assert_allclose(tips(lens.values, "values"), trace.array("values")[0], atol=1e-6)
-    assert lens.coverage.text() == "Shows all of the lengths."
+    assert lens.coverage.text() == "Shows all lengths in full."
     query, key = trace.array("queries")[0, 2].astype(float), trace.array("keys")[0, 1].astype(float)
     length = np.linalg.norm(query)
     assert lens.score.text() == (
@@ -386,7 +386,7 @@ def test_numbers_that_overflow_are_told_and_an_undo_draws_again(person: "Person"
     lens.grab()
     person.undo()
     person.settle()
-    assert lens.coverage.text() == "Shows all of the lengths."
+    assert lens.coverage.text() == "Shows all lengths in full."
     assert lens.table.isVisible()
 
 

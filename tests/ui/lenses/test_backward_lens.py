@@ -94,7 +94,7 @@ def test_a_wanted_weight_shows_its_gradients_on_cards(person: "Person", three: B
     option = person.experiment.config.option
     assert (option("loss"), option("loss_query"), option("loss_key"), option("loss_wanted")) == ("weight", 2, 1, 0.8)
     assert three.panel.about.text() == (
-        "The weight “sat” → “cat” is 0.3362; the loss is 0.2151. W_v does not reach a weight."
+        "The weight “sat” → “cat” is 0.3362; the loss is 0.2151. W_v does not affect a weight."
     )
     shown = [name for name, card in three.canvas.cards.items() if card.isVisible()]
     assert shown == [
@@ -425,7 +425,7 @@ def test_biases_a_sink_and_the_tables_of_a_score_step_down(person: "Person", thr
     assert [name for name, card in three.canvas.cards.items() if card.isVisible()][-7:] == [
         *(f"d_{name}" for name in names), "d_inputs",
     ]  # fmt: skip
-    assert three.panel.about.text().endswith("W_v and b_v do not reach a weight.")
+    assert three.panel.about.text().endswith("W_v and b_v do not affect a weight.")
     for name in names:
         chip = three.panel.chips[name]
         assert chip.accessibleName() == f"{name} may move"

@@ -99,7 +99,7 @@ def test_bytes_equal_those_of_the_engine(window: Window, qtbot: QtBot) -> None:
     small, large = (round(1024 * float(kib)) for kib in curve(window.lens.bytes).y[-2:])
     assert window.lens.growth.text() == (
         f"From T = 256 to 512, the stages use {large / small:.2f} times the memory: "
-        f"{size_text(small)} → {size_text(large)}. The maps alone grow 4 times, with T²."
+        f"{size_text(small)} → {size_text(large)}. The maps alone become 4 times as large, with T²."
     )
 
 
@@ -190,7 +190,7 @@ def test_with_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtB
     window.show(both)
     qtbot.waitUntil(window.done)
     assert window.lens.state.text().startswith("Measured for T_q = 6, T_k = 2, ")
-    assert window.lens.growth.text().endswith("The maps alone grow 2 times, as T_k is constant.")
+    assert window.lens.growth.text().endswith("The maps alone become twice as large, as T_k stays the same.")
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def _describe_unreached(trace: "Trace") -> str:
     what = "a weight" if e.config.option("loss") == WEIGHT else "the loss"
     named = names if len(names) <= _LISTED else [*names[: _LISTED - 1], f"{len(names) - _LISTED + 1} other tables"]
     listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    return f"{listed} {'does' if len(names) == 1 else 'do'} not reach {what}."
+    return f"{listed} {'does' if len(names) == 1 else 'do'} not affect {what}."
 
 
 def describe_steps(found: Stepped, trace: "Trace") -> str:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 WELCOME = (
-    "Choose what should come out. The gradients then stand here, one card for each step from the loss back to W_q, "
+    "Choose what should come out. The gradients then appear here, one card for each step from the loss back to W_q, "
     "W_k, W_v and X: how much the loss would rise if a number rose. Point at a number, and Explain writes it out."
 )
 LEAST_CANVAS = 260

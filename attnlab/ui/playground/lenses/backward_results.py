@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 INVITATION = (
-    "Hold a number of a gradient by a click: it is checked by trying, with the number a little higher and lower."
+    "Click a number of a gradient to check it: the loss is computed with the number it belongs to a little higher and "
+    "a little lower."
 )
 
 

@@ -207,10 +207,10 @@ class CostLens(Lens):
         self.growth.setVisible(len(costs) > 1)
         if len(costs) > 1:
             few, many = costs[-2:]
-            alone = "2 times, as T_k is constant" if self._crosses() else "4 times, with T²"
+            alone = "twice as large, as T_k stays the same" if self._crosses() else "4 times as large, with T²"
             self.growth.setText(
                 f"From T = {few.T} to {many.T}, the stages use {many.bytes / few.bytes:.2f} times the memory: "
-                f"{size_text(few.bytes)} → {size_text(many.bytes)}. The maps alone grow {alone}."
+                f"{size_text(few.bytes)} → {size_text(many.bytes)}. The maps alone become {alone}."
             )
 
     def hideEvent(self, event: QHideEvent) -> None:
