@@ -17,7 +17,7 @@ from attnlab.ui.playground.canvas_card import STRIP_WIDTH, CanvasCard
 from attnlab.ui.playground.card_words import shape_text, shorten_shape
 
 PAINTING = "painting the mask"
-LEAST_SHARE = 0.625
+LEAST_SHARE = 0.8
 """A formula for which even this share of its usual size is too large is not shown: it could not be read."""
 
 
@@ -90,8 +90,8 @@ class StageHeader(CanvasCard):
         text, _ = self._fit_shape(shape, left)
         painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
         Pen(painter, face("map", z)).draw(self.width() - 12 * z, self._title_middle(), text, 1.0)
-        if formula and (share := self._find_share(formula, shape, left)):
-            size = min(share, self._formula_share) * self._usual_size(formula)
+        if formula and (share := min(self._find_share(formula, shape, left), self._formula_share)):
+            size = share * self._usual_size(formula)
             at = QPointF(left, self._title_middle() + 4.5 * z - formula_ascent(formula, size))
             draw_formula(painter, at, formula, size, p.muted)
 
