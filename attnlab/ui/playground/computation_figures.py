@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from attnlab.ui.base.themed import set_role
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import FollowsTheme, set_role
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -18,13 +19,14 @@ WIDEST_MS = "888.88"
 """The time that the bar has room for: with another number of digits the rest of the bar would move."""
 
 
-class ComputationFigures(QWidget):
+@guarded
+class ComputationFigures(FollowsTheme, QWidget):
     """Shows the figures of a reply."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shape, self.time, self.sums = QLabel(), QLabel(), QLabel()
-        self._whole, self._is_brief = "", False
+        self._whole, self._is_brief, self._widest = "", False, ""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -42,9 +44,14 @@ class ComputationFigures(QWidget):
         self.shape.setToolTip("heads, queries, keys")
         where = f"{reply.request.device} {reply.request.dtype}"
         self.time.setText(f"{reply.elapsed_ms:.2f} ms · {where}")
-        self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(f"{WIDEST_MS} ms · {where}"))
+        self._widest = f"{WIDEST_MS} ms · {where}"
+        self.restyle()
         self.time.setToolTip("The time of the mathematics alone, from the inputs to the output")
         self._show_sums(reply, trace)
+
+    def restyle(self) -> None:
+        """Keep room for the widest time in the size of type."""
+        self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(self._widest))
 
     def _show_sums(self, reply: "Reply", trace: "Trace") -> None:
         good, reason = reply.largest_gap <= TOLERANCE[reply.request.dtype], ""
