@@ -86,9 +86,9 @@ class TableSheet(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addLayout(self._row)
-        column.addWidget(self.table, 100)
+        column.addWidget(self.table, 1)
         column.addWidget(self._hint)
-        column.addStretch(1)
+        column.addStretch()  # only what the table leaves: a share of its own would cut the last row
         document.scene_changed.connect(self._on_scene_changed)
 
     @property

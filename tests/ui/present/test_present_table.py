@@ -87,6 +87,25 @@ def test_no_row_of_the_table_is_cut(lecture: Lecture, name: str, step: int, widt
         assert whole >= grid.rows, "all rows have room in smaller type"
 
 
+@pytest.mark.parametrize("name", ["why-attention", "causal-masks", "scaling"])
+def test_no_step_cuts_a_row_of_the_table(lecture: Lecture, name: str) -> None:
+    lesson = find(name)
+    talk, opened = lecture(lesson, size=(1366, 768)), 0
+    for step in range(len(lesson.steps)):
+        talk.player.go(step)
+        talk.wait()
+        talk.press(Key.Key_E)
+        sheet = talk.presentation.parts.table
+        if not sheet.isVisible():  # a step without a picture
+            continue
+        opened += 1
+        grid = sheet.table.grid()
+        whole, cut = divmod(sheet.table.viewport().height() - grid.header_height, grid.cell_height)
+        assert whole >= grid.rows or not cut, f"step {step + 1}"
+        talk.press(Key.Key_E)
+    assert opened > 10
+
+
 def test_letter_keys_control_the_presentation_while_a_table_has_the_focus(lecture: Lecture) -> None:
     talk = lecture()
     own = talk.person.experiment
