@@ -1,9 +1,11 @@
 """The answer, and the answer without what is switched off: predicted tokens, or the similarity of sentences."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from attnlab.base.counted import format_percent
+from attnlab.ui.base.theme import font
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_values import Effect, HeadChanges, Prediction
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
@@ -32,6 +34,8 @@ class EffectCard(ModelCard):
         self.head.addWidget(self.switch)
         self.sentence, self.legend = make_wrapped_label(""), make_wrapped_label("caption")
         self.sentence.setAccessibleName("What the answer is")
+        for label in (self.sentence, self.legend):
+            label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.rank = make_wrapped_label("caption")
         self.rank.setAccessibleName("How much the answer needs this head")
         self.rank.hide()
@@ -56,6 +60,12 @@ class EffectCard(ModelCard):
         self.save.hide()
         self.wanted.hide()
         self._writes = False
+
+    def restyle(self) -> None:
+        """Keep room for two lines of each sentence, so that nothing moves when a head is switched off."""
+        super().restyle()
+        for label, face in ((self.sentence, "text"), (self.legend, "caption")):
+            label.setMinimumHeight(2 * QFontMetrics(font(face)).lineSpacing())
 
     def show_switch(self, place: str, off: bool) -> None:
         """Show whether the head that is looked at is on."""
@@ -102,7 +112,7 @@ class EffectCard(ModelCard):
     def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
         before, after = found.before, found.after
         what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
-        share, now = format_percent(before[1]), format_percent(after[2])
+        share, now = (format_percent(each).replace(" ", "\N{NO-BREAK SPACE}") for each in (before[1], after[2]))
         if not changed:
             said = f"{what}: “{before[0].strip()}”, {share}."
         elif before[0] == after[0]:
@@ -116,7 +126,7 @@ class EffectCard(ModelCard):
         if not found.rows:
             tick = "No token of the model has this in its name."
         self.legend.setText(tick + ("Click a token to write it." if self._writes and found.rows else ""))
-        self.legend.setVisible(bool(self.legend.text()))
+        self.legend.show()
 
     @staticmethod
     def _make(row: tuple[str, float, float], changed: bool, best: bool) -> Meter:

@@ -26,7 +26,7 @@ def test_a_folder_is_opened_a_head_found_switched_off_and_saved_as_a_pdf(reader:
     before = reader.list_predictions()[0]
     reader.press("L0 H1 on", Switch)
     reader.wait()
-    assert models.effect.sentence.text().startswith(f"After “d”: “{before[0]}” 99.8 % becomes “")
+    assert models.effect.sentence.text().startswith(f"After “d”: “{before[0]}” 99.8\N{NO-BREAK SPACE}% becomes “")
     reader.check_every_map()
     reader.key(Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
     dialog = reader.window.findChild(ExportDialog)

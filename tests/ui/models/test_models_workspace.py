@@ -64,7 +64,7 @@ def test_a_head_that_looks_back_is_found_and_switched_off_and_the_next_token_cha
     assert models.patterns.sentence.text() == "Each token looks at the one before it: 99 % of the weight."
     reader.press("L0 H1 on", Switch)
     reader.wait()
-    assert models.effect.sentence.text().startswith("After “d”: “b” 99.8 % becomes “")
+    assert models.effect.sentence.text().startswith("After “d”: “b” 99.8\N{NO-BREAK SPACE}% becomes “")
     token, written = reader.list_predictions()[0]
     assert token == "b"
     assert written.startswith("0.998 → 0.0")
@@ -380,7 +380,7 @@ def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelR
     assert reader.window.current == "models"
     reader.wait()
     reader.find(QToolButton, "Remove Layer 1: W_v edited, 2,304 numbers")
-    assert reader.models.effect.sentence.text().startswith("After “d”: “b” 99.8 % becomes")
+    assert reader.models.effect.sentence.text().startswith("After “d”: “b” 99.8\N{NO-BREAK SPACE}% becomes")
     reader.models.overview.setFocus()
     reader.key(Key.Key_Z, Mod.ControlModifier)
     reader.wait()
@@ -502,9 +502,22 @@ def test_the_directions_of_the_lesson_switch_a_head_off_work(reader: ModelReader
             reader.wait()
         told.append(reader.models.effect.sentence.text())
     one, both, previous = told
-    assert one == "After “a”: still “d”, 99.8 % → 98.6 %."
-    assert both.startswith("After “a”: “d” 99.8 % becomes “a” 2")
-    assert previous == "After “a”: “d” 99.8 % becomes “c” 99.4 %."
+    assert one == "After “a”: still “d”, 99.8\N{NO-BREAK SPACE}% → 98.6\N{NO-BREAK SPACE}%."
+    assert both.startswith("After “a”: “d” 99.8\N{NO-BREAK SPACE}% becomes “a” 2")
+    assert previous == "After “a”: “d” 99.8\N{NO-BREAK SPACE}% becomes “c” 99.4\N{NO-BREAK SPACE}%."
+
+
+def test_the_cards_stay_in_place_when_a_head_is_switched_off(reader: ModelReader) -> None:
+    models = reader.models
+    cards = (models.overview, models.effect, models.head.sheet, models.targets)
+    reader.window.resize(1366, 768)
+    reader.window.grab()
+    before = [(card.y(), card.height()) for card in cards]
+    models.toggle_head(1, 1)
+    reader.wait()
+    reader.window.grab()
+    assert "97.8\N{NO-BREAK SPACE}%." in models.effect.sentence.text()
+    assert [(card.y(), card.height()) for card in cards] == before
 
 
 def test_a_text_that_was_typed_goes_with_the_next_model_and_an_example_does_not(reader: ModelReader) -> None:
