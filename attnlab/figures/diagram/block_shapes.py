@@ -1,13 +1,14 @@
 """The parts of a diagram: cards of blocks, tokens, norms, and the maps of all heads as thumbnails."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.figures.diagram.diagram_data import Maps
-from attnlab.figures.diagram.scene import Box, Cells, Label, Measure, Region, Scene, Sign, Stroke, shorten
+from attnlab.figures.diagram.scene import Box, Cells, Label, Measure, Polyline, Region, Scene, Sign, Stroke, shorten
 from attnlab.figures.raster import reduce_cells, reduce_maps
 from attnlab.training.model_tree import Block
 
@@ -41,10 +42,12 @@ def draw_card(
     measure: Measure,
     maps: Maps,
     limit: float = 1.0,
+    off: Mapping[str, Collection[int]] | None = None,
 ) -> None:
     """Draw a block's card with its top left at a point, and make it and its maps regions of the scene.
 
-    The colours of the maps end at the weight ``limit``, which is written below them unless it is 1.
+    The colours of the maps end at the weight ``limit``, which is written below them unless it is 1. The maps of the
+    heads that are ``off`` in its layer are crossed out.
     """
     x, y = at
     height = measure_card(block, width, measure, maps)
@@ -67,6 +70,7 @@ def draw_card(
     rows = _count_rows(block, width, maps)
     if rows:
         _draw_maps(scene, (x + PAD, line + LINE / 2 + 2), width - 2 * PAD, block, maps, limit)
+        _cross_out(scene, block, (off or {}).get(block.layer, ()))
     end = x + width - PAD
     last = y + height - PAD + 2 - LINE / 2
     said = "" if fits else _name_rest(block, width, measure)
@@ -190,6 +194,20 @@ def _draw_maps(scene: Scene, at: tuple[float, float], width: float, block: Block
         scene.add(Cells(rect, _fit(values), "probability", limit, None if hidden is None else _fit_cells(hidden)))
         name, spoken = f"{block.name} · head {head}", f"{block.title}, head {head}, map"
         scene.regions.append(Region(name, rect, spoken, f"Head {head}; click to choose it", 2))
+
+
+def _cross_out(scene: Scene, block: Block, heads: Collection[int]) -> None:
+    """Cross out the maps of the heads that are off, as they are in the overview, and say so."""
+    names = {f"{block.name} · head {head}" for head in heads}
+    for at, region in enumerate(scene.regions):
+        if region.name in names:
+            left, top, width, height = region.rect
+            right, bottom = left + width, top + height
+            scene.add(Box(region.rect, "surface:55", radius=0))
+            scene.add(
+                *(Polyline(ends, "bad") for ends in (((left, top), (right, bottom)), ((right, top), (left, bottom))))
+            )
+            scene.regions[at] = replace(region, spoken=f"{region.spoken}, switched off")
 
 
 def _fit(values: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -178,7 +178,7 @@ class _Half:
         height = measure_card(part.block, width, self.measure, maps)
         self.y -= height
         top = self.y
-        draw_card(scene, (left, top), width, part.block, self.measure, maps, self.data.limit)
+        draw_card(scene, (left, top), width, part.block, self.measure, maps, self.data.limit, self.data.off)
         edge = left + width if self.mirrored else left
         tap, back = top + height - 13, top + 16
         if residual:

@@ -6,9 +6,12 @@ from attnlab.base.errors import AttnlabError
 from attnlab.ui.models.token_names import show_token
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from attnlab.figures.diagram.diagram_data import DiagramData, Maps
     from attnlab.pretrained.model_run import Run
     from attnlab.training.model_view import Guess
+    from attnlab.ui.models.model_state import Off
 
 NO_WEIGHTS = "A capture has no weights, so its model cannot be drawn; open the model itself."
 FINEST = 30
@@ -18,8 +21,10 @@ MOST_PLACES = 24
 CHOICES = 3
 
 
-def read_diagram(run: "Run | None") -> "DiagramData":
+def read_diagram(run: "Run | None", off: "Iterable[Off]" = ()) -> "DiagramData":
     """Return the diagram of a model on a text, with what is off or edited in it; None stands for a capture.
+
+    The maps of the heads among ``off`` are crossed out.
 
     Raises:
         AttnlabError: it is a capture; or the text cannot be run.
@@ -35,7 +40,17 @@ def read_diagram(run: "Run | None") -> "DiagramData":
     inputs = tuple(map(show_token, run.target_tokens or run.tokens))
     inside = Inside(tree, source, inputs, _list_guesses(run), (), 0, {}, reads_before=False)
     maps = _read_maps(run)
-    return DiagramData(inside, maps, heading=run.model.name, limit=_find_limit(maps))
+    return DiagramData(inside, maps, heading=run.model.name, limit=_find_limit(maps), off=_name_heads(off))
+
+
+def _name_heads(off: "Iterable[Off]") -> dict[str, frozenset[int]]:
+    """Return the heads that are off in each layer by its name in the diagram."""
+    found: dict[str, frozenset[int]] = {}
+    for each in off:
+        if each.is_head:
+            layer = f"{each.part} {each.layer}"
+            found[layer] = found.get(layer, frozenset()) | {each.head}
+    return found
 
 
 def _read_maps(run: "Run") -> "Maps":

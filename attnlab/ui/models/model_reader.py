@@ -126,7 +126,7 @@ class ModelReader(EffectReader):
         Raises:
             AttnlabError: it is a capture, which has no weights.
         """
-        return read_diagram(None if self._find_capture(state.source) is not None else self._make_run(state))
+        return read_diagram(None if self._find_capture(state.source) is not None else self._make_run(state), state.off)
 
     def read_patterns(self, overview: Overview) -> "tuple[HeadPatterns, ...]":
         """Return the scores of every head of a part; () for cross-attention, whose texts differ."""

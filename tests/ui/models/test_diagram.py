@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QRadioButton
 
 import attnlab
+from attnlab.figures.diagram.scene import Polyline
 from attnlab.pretrained.model import read_model
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.diagram_reader import NO_WEIGHTS
@@ -103,6 +104,26 @@ def test_a_head_chosen_elsewhere_is_ringed_and_a_change_is_drawn(reader: ModelRe
     reader.wait()
     after = card.view.data.maps["decoder 1"][0]
     assert abs(after - before).max() > 0.01
+
+
+def test_a_head_that_is_off_is_crossed_out_and_said_to_be(reader: ModelReader, card: DiagramCard) -> None:
+    def find_crosses() -> list[Polyline]:
+        return [shape for shape in card.view.scene.shapes if isinstance(shape, Polyline) and shape.ink == "bad"]
+
+    reader.models.session.show(layer=1, head=1)
+    reader.wait()
+    assert not find_crosses()
+    reader.models.toggle_head(1, 1)
+    reader.wait()
+    region = card.view.scene.find("decoder 1 attention · head 1")
+    assert region is not None
+    left, top, width, height = region.rect
+    one, other = find_crosses()
+    assert one.points == ((left, top), (left + width, top + height))
+    assert other.points == ((left + width, top), (left, top + height))
+    said = "Masked self-attention, head {}, map"
+    assert said.format(1) + ", switched off" in read(card)
+    assert said.format(0) in read(card)
 
 
 def test_arrow_keys_walk_and_enter_opens_a_block(reader: ModelReader, card: DiagramCard) -> None:
