@@ -511,11 +511,11 @@ def test_the_cards_stay_in_place_when_a_head_is_switched_off(reader: ModelReader
     models = reader.models
     cards = (models.overview, models.effect, models.head.sheet, models.targets)
     reader.window.resize(1366, 768)
-    reader.window.grab()
+    reader.qtbot.wait(100)  # for the layout
     before = [(card.y(), card.height()) for card in cards]
     models.toggle_head(1, 1)
     reader.wait()
-    reader.window.grab()
+    reader.qtbot.wait(100)  # for the layout
     assert "97.8\N{NO-BREAK SPACE}%." in models.effect.sentence.text()
     assert [(card.y(), card.height()) for card in cards] == before
 
