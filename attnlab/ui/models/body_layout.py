@@ -63,13 +63,14 @@ class BodyLayout:
         self._arranged: tuple[bool, bool, int] | None = None
 
     def show_diagram(self, on: bool) -> None:
-        """Show the diagram in place of the first column, or the column again."""
+        """Show the diagram in place of the first column, or the column again, from the top."""
         for card in self._maps:
             card.setVisible(not on)
         self._left.setStretchFactor(self._pair, 0 if on else 2)
         for column, stretch in enumerate((2, 1) if on else (1, 1)):
             self._columns.setStretch(column, stretch)
         self._diagram.setVisible(on)
+        self.area.verticalScrollBar().setValue(0)  # Qt scrolls to what gets the focus of a hidden card
 
     def arrange(self, width: int | None = None) -> bool:
         """Lay the cards out for a width, or for the current one; return whether the panel needs a button."""

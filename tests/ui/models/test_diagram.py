@@ -126,6 +126,23 @@ def test_a_head_that_is_off_is_crossed_out_and_said_to_be(reader: ModelReader, c
     assert said.format(0) in read(card)
 
 
+def test_large_type_shows_the_diagram_and_the_maps_from_their_tops(reader: ModelReader) -> None:
+    keys, bar = Mod.ControlModifier | Mod.ShiftModifier, reader.models.room.area.verticalScrollBar()
+    reader.window.change_settings(type_size=150)
+    reader.window.resize(1366, 768)
+    reader.wait_for(lambda: bar.maximum() > 0)
+    overview = reader.models.overview
+    for _ in range(2):
+        reader.click(overview, overview.cell_rect(1, 2, 2).center().toPoint())
+        reader.wait()
+        for _ in range(2):
+            reader.key(Key.Key_D, keys)
+            reader.wait()
+            reader.window.grab()
+            assert bar.value() == 0
+            bar.setValue(bar.maximum() // 2)
+
+
 def test_arrow_keys_walk_and_enter_opens_a_block(reader: ModelReader, card: DiagramCard) -> None:
     reader.wait_for(card.view.hasFocus)
     names = set()
