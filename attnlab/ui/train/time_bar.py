@@ -21,6 +21,8 @@ PER_SECOND = 15
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ROOMY = 680
 """The width in pixels at 100 % from which memory is shown beside the line."""
+SHORT = 1 / 3
+"""The share of the width up to which a message stands beside the line; a longer one is seen whole below it."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),
     ("play", "play", "Play the moments (Space)"),
@@ -61,12 +63,11 @@ class TimeBar(FollowsTheme, QFrame):
         self.message.setObjectName("message")
         self.message.setAccessibleName("Message")
         self.message.setTextFormat(Qt.TextFormat.PlainText)
-        self.message.setWordWrap(True)
         self._lay_out()
         self._show_buttons()
 
     def _lay_out(self) -> None:
-        column, row = QVBoxLayout(self), QHBoxLayout()
+        column, row = self._column, self._row = QVBoxLayout(self), QHBoxLayout()
         column.setContentsMargins(16, 6, 16, 6)
         column.setSpacing(2)
         row.setSpacing(8)
@@ -77,7 +78,7 @@ class TimeBar(FollowsTheme, QFrame):
         row.addWidget(self.buttons["mark"])
         row.addWidget(self.memory)
         column.addLayout(row)
-        column.addWidget(self.message)  # a line of its own: an error is seen whole
+        row.insertWidget(row.count() - 1, self.message)
         self.message.hide()
 
     def _make_button(self, name: str, tip: str) -> QToolButton:
@@ -95,6 +96,7 @@ class TimeBar(FollowsTheme, QFrame):
         for button in self.buttons.values():
             button.setIconSize(QSize(px(18), px(18)))
         self._show_buttons()
+        self._make_room()
 
     def show_moments(self, steps: Sequence[int], losses: Sequence[float], memory: str) -> None:
         """Show the moments, and their memory."""
@@ -116,11 +118,22 @@ class TimeBar(FollowsTheme, QFrame):
         """Show one sentence, or with "" nothing."""
         set_role(self.message, "error" if wrong else "good")
         show_text(self.message, sentence)
+        self._make_room()
         self.message.setVisible(bool(sentence))
 
     def _make_room(self) -> None:
-        """Hide the memory if it does not fit."""
-        self.memory.setVisible(self.width() >= px(ROOMY))
+        """Put a short message beside the line, a longer one below it; hide the memory if it does not fit."""
+        wide = self.message.fontMetrics().horizontalAdvance(self.message.text())
+        beside = wide <= SHORT * self.width()
+        if beside != (self._row.indexOf(self.message) >= 0):
+            self.message.setWordWrap(not beside)
+            if beside:
+                self._column.removeWidget(self.message)
+                self._row.insertWidget(self._row.count() - 1, self.message)
+            else:
+                self._row.removeWidget(self.message)
+                self._column.addWidget(self.message)
+        self.memory.setVisible(self.width() >= px(ROOMY) + (wide if beside else 0))
 
     @property
     def playing(self) -> bool:

@@ -94,6 +94,24 @@ def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
 
 
 @pytest.mark.slow
+def test_the_end_of_a_run_is_told_beside_the_time_line_and_moves_nothing(student: "Student") -> None:
+    footer, window = student.ws.footer, student.window
+    student.small()
+    for size in ((1366, 768), (1024, 640)):
+        window.resize(*size)
+        student.ws.footer.show_message("")
+        window.grab()
+        before = footer.height(), student.ws.body.height(), footer.line.y()
+        student.train_to_the_end()
+        window.grab()
+        assert footer.message.isVisible()
+        assert footer.message.text().startswith("Done")
+        assert footer.message.width() >= footer.message.sizeHint().width()
+        assert footer.message.x() > footer.line.geometry().right() >= 300
+        assert (footer.height(), student.ws.body.height(), footer.line.y()) == before
+
+
+@pytest.mark.slow
 def test_gradients_have_a_colour_bar_with_their_largest_value(student: "Student") -> None:
     maps = student.ws.maps
     assert not maps.head.scale.isVisible()
