@@ -327,7 +327,7 @@ def test_all_heads_share_one_colour_scale() -> None:
 def test_several_maps_have_their_heads_as_titles() -> None:
     trace = trace_of("multi-head-8")
     assert list(make_map_data(trace, "weights", "all").titles) == [f"head {i}" for i in range(8)]
-    assert list(make_map_data(trace, "weights", 3).titles) == ["head 3 of 8"]
+    assert list(make_map_data(trace, "weights", 3).titles) == ["head 3"]
     assert list(make_map_data(trace, "weights", "mean").titles) == ["mean of 8 heads"]
 
 

@@ -48,7 +48,7 @@ def test_one_head_the_mean_and_a_single_map_can_be_drawn() -> None:
         make_map_data(SHEETS, "second", 1).values, VALUES[:1]
     )  # which has no heads to choose from
     assert count_heads(SHEETS) == 2
-    assert "head 1 of 2" in texts(FigureSpec(("first",), head=1))
+    assert "head 1" in texts(FigureSpec(("first",), head=1))
     with pytest.raises(AttnlabError, match=re.escape("There is no head 2; there are heads 0 to 1, all and mean.")):
         make_map_data(SHEETS, "first", 2)
 
@@ -71,7 +71,7 @@ def test_the_heading_is_part_of_the_description() -> None:
     root = ET.fromstring(encode_figure(SHEETS, FigureSpec(("first",), head=0), ".svg"))
     title, about = (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
     assert title == "Translating, step 12: First layer"
-    assert about == "Maps drawn by attnlab: First layer head 0 of 2 (3 × 2)."
+    assert about == "Maps drawn by attnlab: First layer head 0 (3 × 2)."
 
 
 def test_maps_in_several_rows_have_their_own_numbers_and_titles() -> None:

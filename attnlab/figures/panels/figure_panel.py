@@ -96,7 +96,7 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
     elif head == "all":
         values, titles = array, [f"head {i}" for i in range(len(array))]
     elif isinstance(head, int) and 0 <= head < len(array):
-        values, titles = array[head : head + 1], [f"head {head} of {len(array)}"]
+        values, titles = array[head : head + 1], [f"head {head}"]
     else:
         heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
         raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
