@@ -26,17 +26,18 @@ def draw_numbers(
     *fonts: QFont,
     decimals: int | None = None,
     rounded: bool = True,
+    air: float = 0.0,
 ) -> bool:
     """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
 
     They have this many ``decimals`` if these fit; None: four if these fit, else two. Only if they may be ``rounded``
-    further, large ones have fewer than two where two do not fit.
+    further, large ones have fewer than two where two do not fit. Between numbers side by side are ``air`` font sizes.
     Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
     """
     if not _has_room(grid, data, fonts):
         return False
     shown, factor = _find_shown(data), _factor(data)
-    chosen = _choose_format(grid, data, shown, fonts, decimals, rounded)
+    chosen = _choose_format(grid, data, shown, fonts, decimals, rounded, air)
     if chosen is None:
         return False
     font, write = chosen
@@ -118,6 +119,7 @@ def _choose_format(
     fonts: Sequence[QFont],
     decimals: int | None,
     rounded: bool,
+    air: float = 0.0,
 ) -> tuple[QFont, Callable[[float], str]] | None:
     """Return the font and the format: two decimals or more in the largest font, else fewer characters in the smallest.
 
@@ -139,7 +141,7 @@ def _choose_format(
     for font, form, room in tried:
         texts = [re.sub("[0-9]", "4", form(value)) for value in ends] + odd  # 4 is as wide as any digit
         key = find_key(font)
-        if max(measure_text(text, key) for text in texts) <= grid.cell_width - room:
+        if max(measure_text(text, key) for text in texts) <= grid.cell_width - max(room, air * font.pixelSize()):
             return font, form
     return None
 

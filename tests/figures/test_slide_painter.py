@@ -9,18 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from attnlab.figures import cell_numbers
 from attnlab.figures.map_data import MapData, Outline
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette, compute_contrast
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
-from attnlab.figures.slides.slide_maps import CELL, FLAT, fit
+from attnlab.figures.slides.slide_maps import AIR, CELL, FLAT, draw_map, fit
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_side import choose_form, make_paler
 from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, make_face, use_plain_digits
+from attnlab.figures.text import Pen
 from attnlab.ui.base.theme import apply_theme
 
 SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800), (800, 800)]
@@ -144,6 +146,31 @@ def test_column_labels_side_by_side_do_not_touch() -> None:
             assert grid.cell_width - widest >= 0.35 * 18.0, width
             flat += 1
     assert 0 < flat < 80, "both ways of labels occur"
+
+
+def test_numbers_side_by_side_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths: list[float] = []
+
+    class Measuring(Pen):
+        def __init__(self, painter: QPainter, font: QFont) -> None:
+            super().__init__(painter, font)
+            self.air = AIR * font.pixelSize()
+
+        def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
+            widths.append(self.width(text) + self.air)
+
+    monkeypatch.setattr(cell_numbers, "Pen", Measuring)
+    values = np.where(np.eye(6), -0.92, 0.31)[None]
+    each = replace(map_of(), data=replace(map_of().data, values=values, kind="signed"))
+    image, full = QImage(600, 600, QImage.Format.Format_RGB32), 0
+    painter = QPainter(image)
+    for width in range(150, 500, 5):
+        widths.clear()
+        grid, _ = draw_map(painter, Box(0, 0, width, 500), each, Sheet(0, 0, 1366, 768, 1.0), LIGHT, None, source=True)
+        assert max(widths, default=0.0) <= grid.cell_width, width
+        full += bool(widths)
+    painter.end()
+    assert 0 < full < 70, "with and without numbers"
 
 
 def test_arithmetic_without_bars_leaves_its_width_to_wide_maps() -> None:

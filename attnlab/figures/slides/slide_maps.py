@@ -28,7 +28,7 @@ CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
 AIR = 0.5
-"""The space between two numbers side by side, in font sizes."""
+"""The least space between two numbers side by side, in font sizes."""
 LABEL_AIR = 7.0
 """The least space between a row's label and its cells, in pixels: labels are drawn 6 pixels from the cells."""
 COLUMN_AIR, SOURCE_AIR = 0.4, 0.15
@@ -73,7 +73,7 @@ def draw_map(
     label = make_face(label_px)
     draw_cells(painter, grid, each.data, here)
     sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
-    draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes))
+    draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes), air=AIR)
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
     draw_covers(painter, grid, each.marks, make_face(2.6 * unit, bold=True), palette)
