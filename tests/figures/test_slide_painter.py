@@ -331,6 +331,18 @@ def test_list_items_are_indented_and_paragraphs_wrap() -> None:
     assert not Text((Paragraph((Run("x" * 200),)),), 20, 300, LIGHT).fits
 
 
+@pytest.mark.parametrize("size", [20, 29, 36, 41])
+@pytest.mark.parametrize("style", ["sub", "sup"])
+def test_lines_with_an_index_are_as_far_apart_as_others(size: int, style: str) -> None:
+    plain = lay_out_paragraph((Run("W"), Run(f" {3 * WORDS}")), size, 600, LIGHT)
+    raised = lay_out_paragraph((Run("W"), Run("q", style=style), Run(f" {3 * WORDS}")), size, 600, LIGHT)
+    assert raised.lines == plain.lines > 2
+    assert raised.height == pytest.approx(plain.height)
+    lines = [raised._layout.lineAt(i) for i in range(raised.lines)]
+    below = [after.y() + after.ascent() - before.y() - before.ascent() for before, after in pairwise(lines)]
+    assert max(below) - min(below) < 0.1
+
+
 def test_digits_on_paper_are_plain(request: pytest.FixtureRequest) -> None:
     width: Callable[[str], float] = lambda text: lay_out_paragraph((Run(text),), 40, 4000, LIGHT).width  # noqa: E731
     assert width("1111") == pytest.approx(width("0000"), abs=0.5)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -76,16 +77,19 @@ class Block:
         self._layout.setTextOption(option)
         self._layout.setCacheEnabled(True)
         self._layout.setFormats(_make_formats(runs, font, palette))
-        self._break(max(width, 1.0))
+        self._break(max(width, 1.0), level=any(run.style in RAISED for run in runs))
         self.fits = self.width <= width + 0.5
 
-    def _break(self, width: float) -> None:
+    def _break(self, width: float, *, level: bool) -> None:
+        """Break the text into lines; ``level`` keeps their baselines as far apart as without indices."""
         y, self.width, self.lines = 0.0, 0.0, 0
+        metrics = QFontMetricsF(self._font)
+        usual, ascent = ceil(metrics.height()), metrics.ascent()
         self._layout.beginLayout()
         while (line := self._layout.createLine()).isValid():
             line.setLineWidth(width)
-            line.setPosition(QPointF(0, y))
-            y += line.height() * LEADING
+            line.setPosition(QPointF(0, y - (line.ascent() - ascent if level else 0.0)))
+            y += (usual if level else line.height()) * LEADING
             self.width = max(self.width, line.naturalTextWidth())
             self.lines += 1
         self._layout.endLayout()
