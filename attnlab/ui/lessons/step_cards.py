@@ -43,7 +43,8 @@ class StepCardPainter(QStyledItemDelegate):
         self._paint_card(painter, card, option, row, palette)
         picture = QRectF(card.left(), card.top(), card.width(), PICTURE * card.width())
         if row.thumbnail is not None:
-            draw_thumbnail(painter, picture.adjusted(px(18), px(10), -px(18), -px(6)), row.thumbnail, palette)
+            above = px(30) if row.asks else px(10)  # the mark of a question would lie on that of a covered cell
+            draw_thumbnail(painter, picture.adjusted(px(18), above, -px(18), -px(6)), row.thumbnail, palette)
         self._paint_badges(painter, card, row, palette)
         face = font("caption_strong")
         painter.setFont(face)

@@ -425,6 +425,27 @@ def test_the_list_shows_pictures_and_minutes(person: "Person") -> None:
     assert covered.covered.any()
 
 
+def test_the_mark_of_a_question_does_not_lie_on_the_picture_of_its_step(
+    person: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attnlab.ui.lessons import step_cards
+
+    workspace = workspace_of(person)
+    person.wait_for(lambda: all(row.thumbnail is not None for row in workspace.page.steps.rows))
+    pictures: list[QRectF] = []
+    overlap: list[bool] = []
+    monkeypatch.setattr(step_cards, "draw_thumbnail", lambda _painter, area, *_: pictures.append(area))
+
+    def note(_: object, _painter: QPainter, rect: QRectF, text: str, *_colours: str) -> None:
+        if text == "?":
+            overlap.append(pictures[-1].intersects(rect))
+
+    monkeypatch.setattr(step_cards.StepCardPainter, "_paint_badge", note)
+    workspace.page.steps.grab()
+    assert overlap
+    assert not any(overlap)
+
+
 def test_the_sentence_on_each_lesson_fits_in_its_row(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     person.window.resize(1366, 768)
     workspace_of(person)
