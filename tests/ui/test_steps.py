@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
+from attnlab.attention import edits
 from attnlab.attention.stages.walk import Place
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -212,3 +213,16 @@ def test_the_text_of_a_step_has_the_room_of_shape_and_time(
     person.settle()
     texts = [label for label in person.playground.step_bar.findChildren(ElidedLabel) if label.isVisible()]
     person.wait_for(lambda: "How well each query matches each key." in [label.visible_text for label in texts])
+
+
+def test_the_bar_below_is_as_high_with_many_stages_as_with_few(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1366, 768))
+    bar = person.playground.step_bar
+    levels, heights = {bar.progress.level}, {bar.height()}
+    person.document.edit("Loss", lambda e: edits.configure(e, loss="weight"))
+    person.settle()
+    person.window.grab()
+    levels.add(bar.progress.level)
+    heights.add(bar.height())
+    assert len(levels) == 2, "with many stages there are bars in place of thumbnails"
+    assert len(heights) == 1

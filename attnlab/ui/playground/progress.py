@@ -121,7 +121,7 @@ class Progress(QWidget):
         return QRectF(index * pitch, 0, pitch - px(_ARROW), self.height())
 
     def sizeHint(self) -> QSize:
-        return QSize(self.measure_width(self.level), px(_SIDE + 2 * _PAD) if self.level != BARS else 20)
+        return QSize(self.measure_width(self.level), px(_SIDE + 2 * _PAD))  # the bar below has one height at all levels
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
