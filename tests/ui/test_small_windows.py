@@ -235,7 +235,7 @@ def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[
 def test_the_status_of_the_last_computation_is_not_clipped(person: "Person", width: int, told: int) -> None:
     person.window.resize(width, 560)
     bar = person.playground.step_bar
-    person.wait_for(lambda: bar.width() == width)
+    person.wait_for(lambda: bar.mapTo(person.window, bar.rect().bottomRight()).x() == width - 1)
     figures = [label for label in bar.findChildren(QLabel) if "rows sum" in label.text() or label.toolTip() in FIGURES]
     shown = [label for label in figures if label.isVisible()]
     person.wait_for(lambda: all(label.width() >= label.sizeHint().width() for label in shown))

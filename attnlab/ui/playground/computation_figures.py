@@ -29,11 +29,10 @@ class ComputationFigures(FollowsTheme, QWidget):
         self._whole, self._is_brief, self._widest = "", False, ""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row.setSpacing(16)  # only between labels that are shown
         for label in (self.shape, self.time, self.sums):
             label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
-            row.addSpacing(8)
         self.time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (self.shape, self.time):
             label.setProperty("role", "muted")
