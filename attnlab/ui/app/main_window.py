@@ -21,6 +21,7 @@ from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.late_pages import rest, wake
 from attnlab.ui.base.workspace import Host, Titled, W, Workspace, WorkspaceKind
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -53,6 +54,7 @@ class MainWindow(Host):
         self._walkable: tuple[bool, bool] | None = None
         self.kinds: tuple[WorkspaceKind[Any], ...] = find_declared("attnlab.ui.workspaces", WorkspaceKind)
         self._workspaces: dict[str, Workspace] = {}
+        self._outdated: set[str] = set()
         self._pages: dict[str, tuple[QWidget, QWidget, QWidget]] = {}
         self._current = self.kinds[0].name
         self.playground: Playground | None = None
@@ -165,8 +167,14 @@ class MainWindow(Host):
 
     def apply_theme(self) -> None:
         super().apply_theme()
-        for workspace in self._workspaces.values():
-            workspace.arrange(self._width())
+        self._outdated = set(self._workspaces)
+        self._arrange(self._current)
+
+    def _arrange(self, name: str) -> None:
+        """Arrange a workspace that is shown, if the theme changed since it was arranged."""
+        if name in self._outdated:
+            self._outdated.discard(name)
+            self._workspaces[name].arrange(self._width())
 
     def say(self, sentence: str) -> None:
         for workspace in self._workspaces.values():
@@ -222,7 +230,9 @@ class MainWindow(Host):
             self._place(kind.name, workspace)
         for other, pages in self._pages.items():
             for page in pages:
+                (wake if other == kind.name else rest)(page)
                 page.setVisible(other == kind.name)
+        self._arrange(kind.name)
         if before != kind.name:
             self._workspaces[before].leave()
         workspace.enter()

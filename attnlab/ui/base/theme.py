@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPainterPath, QPalette, QPen, QRegion
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
@@ -20,7 +20,7 @@ from attnlab.figures.palette import (
     compute_luminance,
     parse_rgb,
 )
-from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.late_pages import replace_sheet
 
 CHOICES = ("system", *PALETTES)
 TYPE_SIZES = (70, 250)
@@ -64,26 +64,8 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
     app.setFont(_application_font(type_size))
     sheet = style_sheet(palette, type_size)
     if sheet != app.styleSheet():  # setting it again would restyle every widget
-        _replace_sheet(app, sheet)
+        replace_sheet(app, sheet)
     return palette
-
-
-def _replace_sheet(app: QApplication, sheet: str) -> None:
-    """Replace the style sheet; remove the old one first, or Qt would restyle each widget once per ancestor."""
-    if app.styleSheet():
-        quiet = _WithoutStyleChange()
-        app.installEventFilter(quiet)
-        app.setStyleSheet("")
-        app.removeEventFilter(quiet)
-    app.setStyleSheet(sheet)
-
-
-@guarded
-class _WithoutStyleChange(QObject):
-    """Blocks style changes of widgets while there is no style sheet, to avoid a second layout."""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        return event.type() == QEvent.Type.StyleChange
 
 
 def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.attention.stages.table import BY_NAME
+from attnlab.ui.base.late_pages import rest, wake
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.lens_bar import CANVAS, LEAST_WIDTH, LensBar
 from attnlab.ui.playground.lenses import make_lens
@@ -128,7 +129,11 @@ class LensArea(QWidget):
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
         self.bar.show_tab(name)
+        if name in self._lenses:
+            wake(self._lenses[name])
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
+        for other in self._lenses.keys() - {name}:
+            rest(self._lenses[other])
         if name != CANVAS:
             self._lenses[name].open_page(page)
         if name != CANVAS and self._shown is not None:
