@@ -1,7 +1,7 @@
 """The parts of a diagram: cards of blocks, tokens, norms, and the maps of all heads as thumbnails."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,12 +42,12 @@ def draw_card(
     measure: Measure,
     maps: Maps,
     limit: float = 1.0,
-    off: Mapping[str, Collection[int]] | None = None,
+    off: Collection[tuple[str, int]] = (),
 ) -> None:
     """Draw a block's card with its top left at a point, and make it and its maps regions of the scene.
 
-    The colours of the maps end at the weight ``limit``, which is written below them unless it is 1. The maps of the
-    heads that are ``off`` in its layer are crossed out.
+    The colours of the maps end at the weight ``limit``, which is written below them unless it is 1. The maps of heads
+    that are ``off``, each a layer and a head, are crossed out.
     """
     x, y = at
     height = measure_card(block, width, measure, maps)
@@ -70,7 +70,7 @@ def draw_card(
     rows = _count_rows(block, width, maps)
     if rows:
         _draw_maps(scene, (x + PAD, line + LINE / 2 + 2), width - 2 * PAD, block, maps, limit)
-        _cross_out(scene, block, (off or {}).get(block.layer, ()))
+        _cross_out(scene, block, [head for layer, head in off if layer == block.layer])
     end = x + width - PAD
     last = y + height - PAD + 2 - LINE / 2
     said = "" if fits else _name_rest(block, width, measure)

@@ -39,7 +39,8 @@ class Opened:
 class DiagramData:
     """A model on a probe after ``step`` steps, with its maps, whose colours end at the weight ``limit``.
 
-    ``heading`` names the model in a figure; ``off`` are the heads that are switched off in each layer by its name.
+    ``heading`` names the model in a figure; ``off`` are the heads that are switched off, each a layer and
+    a head.
     """
 
     inside: Inside
@@ -47,7 +48,7 @@ class DiagramData:
     step: int = 0
     heading: str = ""
     limit: float = 1.0
-    off: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    off: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,17 +40,13 @@ def read_diagram(run: "Run | None", off: "Iterable[Off]" = ()) -> "DiagramData":
     inputs = tuple(map(show_token, run.target_tokens or run.tokens))
     inside = Inside(tree, source, inputs, _list_guesses(run), (), 0, {}, reads_before=False)
     maps = _read_maps(run)
-    return DiagramData(inside, maps, heading=run.model.name, limit=_find_limit(maps), off=_name_heads(off))
-
-
-def _name_heads(off: "Iterable[Off]") -> dict[str, frozenset[int]]:
-    """Return the heads that are off in each layer by its name in the diagram."""
-    found: dict[str, frozenset[int]] = {}
-    for each in off:
-        if each.is_head:
-            layer = f"{each.part} {each.layer}"
-            found[layer] = found.get(layer, frozenset()) | {each.head}
-    return found
+    return DiagramData(
+        inside,
+        maps,
+        heading=run.model.name,
+        limit=_find_limit(maps),
+        off=frozenset((f"{each.part} {each.layer}", each.head) for each in off if each.is_head),
+    )
 
 
 def _read_maps(run: "Run") -> "Maps":

@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from attnlab.figures.diagram.diagram_data import Diagram, DiagramData, Opened
+from attnlab.training.heads_off import read_heads
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.diagram_area import DiagramArea
 from attnlab.ui.train.inspector import Seen
@@ -51,7 +52,8 @@ class ModelPage(QWidget):
             return
         self._seen = seen
         maps = {each.layer: (each.weights, each.hidden) for each in seen.look.maps}
-        self.view.show_model(DiagramData(seen.inside, maps, seen.look.step), self._opened)
+        off = read_heads(seen.spec.train.heads_off)
+        self.view.show_model(DiagramData(seen.inside, maps, seen.look.step, off=off), self._opened)
         if self._find_block() is None:
             self._choose_first()
         self._show_block()

@@ -6,6 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 from tests.ui.train.pupil import Pupil, tiny
+from tests.ui.train.test_model_page import click_segment
 
 OFF, WITHOUT, WITH = "Switch this head off, only for looking", "Train on without this head", "Train on with this head"
 
@@ -97,6 +98,11 @@ def test_a_head_can_be_left_out_from_the_first_step(pupil: Pupil) -> None:
     pupil.wait_for(lambda: pupil.trainer.maps.view.is_left_out(0))
     pupil.train_to_the_end()
     assert pupil.run.spec.train.heads_off == "decoder 1.0"
+    click_segment(pupil, "Model")
+    page = pupil.trainer.maps.model
+    pupil.wait_for(lambda: page.view.scene.find("decoder 1 attention · head 0") is not None)
+    said = {head: page.view.scene.find(f"decoder 1 attention · head {head}") for head in range(2)}
+    assert [each is not None and "switched off" in each.spoken for each in said.values()] == [True, False]
     heads = pupil.trainer.settings.model.control("heads")
     heads.edit.setFocus()
     heads.edit.lineEdit().selectAll()
