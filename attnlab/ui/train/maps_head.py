@@ -1,6 +1,8 @@
-"""The line above the maps: the probe, the choice of a page, gradients and their colours, and the step."""
+"""The line above the maps: the choice of a page, the probe, the mean, gradients and their colours, and the step."""
 
-from PySide6.QtCore import Qt, Slot
+from itertools import pairwise
+
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -17,13 +19,22 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.colour_scale import ColourScale
 
 MAPS, MODEL, INSIDE = "maps", "model", "inside"
-LEAST_PROBE, MOST_PROBE = 200, 320
-"""The least width of the probe beside the tools, and the most that its text asks for, in pixels at 100 %."""
+NARROWEST_PROBE, LEAST_PROBE, MOST_PROBE = 80, 200, 320
+"""The least width of the probe, that beside the tools, and the most that its text asks for, in pixels at 100 %."""
+BESIDE = 18
+"""Pixels at the left and the right of the line."""
+GAP = 8
+"""Pixels between two parts."""
+STRETCH: dict[type[QWidget], int] = {TextField: 5, ElidedLabel: 1}
+"""How the probe and the text about a cell share the width that is left."""
 
 
 @guarded
 class MapsHead(FollowsTheme, QWidget):
-    """Shows a moment's probe and step; the tools are beside the probe, or below it where there is no room."""
+    """Shows a moment's probe and step; the tools are beside the probe, or below it where there is no room.
+
+    The choice of a page is at that end of the first row which stays in place while panels are shown and hidden.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,24 +42,24 @@ class MapsHead(FollowsTheme, QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._probe: str | None = None
         self._has_scale = self._has_heads = False
-        self._has_step = True
+        self._has_step, self._at_right = True, False
+        self._longest_step = ""
         self._title = QLabel("Attention of")
-        self.probe, self.pointed, self.step, self.wrong = TextField(), ElidedLabel(), QLabel(), QLabel()
         self.pages = Segments("Maps, model or inside")
-        self.gradients, self.scale = QPushButton("gradients"), ColourScale("Colours of the gradients")
+        self.probe, self.pointed, self.step, self.wrong = TextField(), ElidedLabel(), QLabel(), QLabel()
         self.mean = QPushButton("mean")
+        self.gradients, self.scale = QPushButton("gradients"), ColourScale("Colours of the gradients")
         self._dress()
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 12, 18, 4)
+        column.setContentsMargins(BESIDE, 12, BESIDE, 4)
         column.setSpacing(4)
         self._first_row, self._second_row = QHBoxLayout(), QHBoxLayout()
         for row in (self._first_row, self._second_row):
-            row.setSpacing(8)
+            row.setSpacing(GAP)
             column.addLayout(row)
-        self._first_row.addWidget(self._title)
-        self._first_row.addWidget(self.probe, 5)
-        self._put_tools(self._first_row)
+        self._place(self._first_row)
         column.addWidget(self.wrong)
+        column.addStretch(1)  # the first row stays at the top until a new height is laid out
         self.probe.cancelled.connect(self._on_cancelled)
 
     def _dress(self) -> None:
@@ -74,6 +85,7 @@ class MapsHead(FollowsTheme, QWidget):
         self.gradients.setAccessibleName("Gradients of the weights")
         self.gradients.setToolTip("Show the gradient of the loss with respect to each attention weight")
         self.step.setProperty("role", "muted")
+        self.step.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.step.setAccessibleName("Step shown")
         self.pointed.setProperty("role", "muted")
         self.wrong.setProperty("role", "error")
@@ -83,44 +95,70 @@ class MapsHead(FollowsTheme, QWidget):
         self.wrong.hide()
         self.scale.hide()
 
-    def _put_tools(self, row: QHBoxLayout) -> None:
-        self._row_of_tools = row
-        row.addWidget(self.pointed, 1)
-        row.addWidget(self.pages)
-        for widget in (self.scale, self.mean):  # beside the probe, as the row of tools is full in a narrow panel
-            self._first_row.addWidget(widget)
-        row.addWidget(self.gradients)
-        row.addWidget(self.step)
+    def _place(self, row_of_tools: QHBoxLayout) -> None:
+        """Put the choice of a page and the probe into the first row, and the tools into theirs."""
+        self._row_of_tools = row_of_tools
+        probe = self._title, self.probe
+        tools = self.pointed, self.scale, self.mean, self.gradients, self.step
+        beside = tools if row_of_tools is self._first_row else ()
+        first = (*probe, *beside, self.pages) if self._at_right else (self.pages, *probe, *beside)
+        for part in first:
+            self._first_row.addWidget(part, STRETCH.get(type(part), 0))
+        for part in () if beside else tools:
+            self._second_row.addWidget(part, STRETCH.get(type(part), 0))
+        stops = (self.probe, self.pages) if self._at_right else (self.pages, self.probe)
+        for before, after in pairwise((*stops, self.mean, self.gradients)):
+            QWidget.setTabOrder(before, after)
+
+    def put_pages(self, *, at_right: bool) -> None:
+        """Put the choice of a page at the right or the left end of the first row."""
+        if at_right != self._at_right:
+            self._at_right = at_right
+            self._place(self._row_of_tools)
+
+    def set_room_at_right(self, width: int) -> None:
+        """Take a width that something at the right of the line takes from it, such as a scroll bar, from its margin."""
+        if (column := self.layout()) is not None:
+            margins = column.contentsMargins()
+            margins.setRight(max(BESIDE - width, 0))
+            column.setContentsMargins(margins)
 
     def restyle(self) -> None:
         """Set fonts and sizes."""
         self._title.setFont(font("title"))
         self.step.setFont(font("number"))
-        self.probe.setMinimumWidth(px(110))
+        self.probe.setMinimumWidth(px(NARROWEST_PROBE))
         self._arrange()
 
     def _arrange(self) -> None:
         """Put the tools beside the probe, without its title if that saves a line, or below it if there is no room."""
-        self.pages.setMinimumWidth(self.pages.measure_tight())  # smaller where there is little room, but never wrapped
-        optional = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
-        tools = [self.pages, self.gradients, self.step]
-        beside = [*tools, *optional]
+        self._fix_pages()
+        room = self.width() - 2 * BESIDE
+        step = max(self.step.fontMetrics().horizontalAdvance(self._longest_step), self.step.sizeHint().width()) + GAP
+        self.step.setMinimumWidth(step - GAP)  # a run does not move what is beside it
+        tools = sum(each.sizeHint().width() + GAP for each in (self.mean, self.gradients) if each.isVisibleTo(self))
+        scale = self.scale.sizeHint().width() + GAP
+        has_scale = self._has_scale and self.page == MAPS and tools + scale <= room
+        tools += scale if has_scale else 0
+        has_step = self._has_step and tools + step <= room  # the bar of the moments tells it too
+        tools += step if has_step else 0
+        self.scale.setVisible(has_scale)
+        self.step.setVisible(has_step)
         wide = self.probe.fontMetrics().horizontalAdvance(self._probe or "") + px(32)
-        wide = min(max(wide, px(LEAST_PROBE)), px(MOST_PROBE))
-        needed = sum(each.sizeHint().width() for each in beside) + wide + 6 * 8 + 2 * 18
-        row = self._first_row if needed <= self.width() else self._second_row
-        has_room = needed + self._title.sizeHint().width() + 8 <= self.width()
-        row_of_tools = sum(each.sizeHint().width() + 8 for each in tools) + 2 * 18
-        self.step.setVisible(self._has_step and row_of_tools <= self.width())  # the bar of the moments tells it too
-        if row is self._second_row:
-            others = [each for each in (self.scale, self.mean) if each.isVisibleTo(self)]
-            alone = [self._title, *others]
-            has_room = sum(each.sizeHint().width() + 8 for each in alone) + wide + 2 * 18 <= self.width()
-        self._title.setVisible(has_room)  # the probe has a name of its own
+        wide = self.pages.width() + GAP + min(max(wide, px(LEAST_PROBE)), px(MOST_PROBE))
+        row = self._first_row if wide + tools + GAP <= room else self._second_row
+        beside = tools + GAP if row is self._first_row else 0
+        title = self._title.sizeHint().width() + GAP
+        self._title.setVisible(wide + beside + title <= room)  # the probe has a name of its own
         if row is not self._row_of_tools:
-            self._put_tools(row)
+            self._place(row)
             if (whole := self.layout()) is not None:
                 whole.activate()
+
+    def _fix_pages(self) -> None:
+        """Give the choice of a page a width that its page does not change: smaller only where it leaves no probe."""
+        wide, least = self.pages.sizeHint().width(), px(NARROWEST_PROBE) + GAP + 2 * BESIDE
+        self.pages.setFixedWidth(wide if wide + least <= self.width() else self.pages.measure_tight())
 
     @property
     def page(self) -> str:
@@ -138,6 +176,7 @@ class MapsHead(FollowsTheme, QWidget):
             self.scale.show_scale(signed)
         told = f" · {off} head{'s' if off > 1 else ''} off" if off else ""
         self.step.setText(f"step {seen.look.step:,}{told}")
+        self._longest_step = f"step {max(seen.spec.train.steps, seen.look.step):,}{told}"
         self._probe = seen.probe
         self._show_tools()
         typing = self.probe.hasFocus() and self.probe.isModified()
@@ -154,7 +193,6 @@ class MapsHead(FollowsTheme, QWidget):
         self._show_tools()
 
     def _show_tools(self) -> None:
-        self.scale.setVisible(self._has_scale and self.page == MAPS)
         self.mean.setVisible(self._has_heads and self.page == MAPS)
         self._arrange()
 
@@ -181,6 +219,11 @@ class MapsHead(FollowsTheme, QWidget):
         if self._probe is not None:
             self.probe.setText(self._probe)
             self.say("")
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size in any arrangement; that of a wide one would keep the panel wide."""
+        wide = self.pages.measure_tight() + GAP + self.probe.minimumWidth() + 2 * BESIDE
+        return QSize(wide, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

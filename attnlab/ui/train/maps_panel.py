@@ -150,6 +150,8 @@ class MapsPanel(FollowsTheme, QWidget):
         answer = 0 if self.answer.isHidden() else self._answer_frame.sizeHint().height()
         above, room = self._measure_above() + answer, self.height()
         self.whole.set_wanted(above + room if room - above < px(LEAST_PAGE) else 0)
+        scrolls = self.whole.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        self.head.set_room_at_right(self.whole.verticalScrollBar().sizeHint().width() if scrolls else 0)
 
     def _share_height(self) -> None:
         """Let the maps fill the height that the chart leaves, or all of it where that is little."""

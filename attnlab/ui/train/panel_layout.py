@@ -71,6 +71,7 @@ class PanelLayout:
             self._right.setWidget(self.side)
         self.side.show()
         self._right.setVisible(self._side_shown and not narrow)
+        self._maps.head.put_pages(at_right=narrow)  # the end that neither the settings nor the curves move
         self._header.offer_settings(narrow)
         self._header.settings.setChecked(not tight)
         self.show_settings(not tight)

@@ -1,0 +1,71 @@
+"""The line above the maps: pages are chosen at one place, and the tools of the maps stand together."""
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.train.pupil import Pupil, tiny
+
+SIZES = (1366, 768), (1920, 1080), (1024, 640)
+TYPES = 100, 150, 175
+
+
+Place = tuple[tuple[int, int, int, int], ...]
+
+
+def locate(pupil: Pupil) -> Place:
+    """Return where the segments are in the window, once it is laid out."""
+    pupil.window.grab()
+    QApplication.processEvents()
+    pupil.window.grab()
+    head = pupil.trainer.maps.head
+    pupil.wait_for(lambda: head.height() == head.sizeHint().height())
+    buttons = head.pages.buttons()
+    return tuple(QRect(each.mapTo(pupil.window, QPoint()), each.size()).getRect() for each in buttons)
+
+
+def visit_pages(pupil: Pupil) -> set[Place]:
+    """Click each page and return every place that the segments had."""
+    maps, places = pupil.trainer.maps, {locate(pupil)}
+    for button in (*maps.head.pages.buttons()[1:], maps.head.pages.buttons()[0]):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        places.add(locate(pupil))
+    return places
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("type_size", TYPES)
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_choice_of_a_page_never_moves(pupil: Pupil, size: tuple[int, int], type_size: int) -> None:
+    pupil.window.change_settings(type_size=type_size)
+    pupil.window.resize(*size)
+    pupil.begin(tiny())
+    maps, session = pupil.trainer.maps, pupil.trainer.session
+    pupil.wait_for(lambda: maps.head.mean.isVisible() and pupil.window.width() == size[0])
+    QApplication.processEvents()
+    places = visit_pages(pupil)  # first, with the settings, and then without them in a narrow window
+    pupil.trainer.start()
+    pupil.wait_for_step(1200)
+    pupil.wait_for(lambda: pupil.shown_step >= 1000)
+    places |= visit_pages(pupil)
+    with pupil.qtbot.waitSignal(session.ended):
+        session.stop()
+    places |= visit_pages(pupil)
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("type_size", [100, 150])
+def test_mean_stands_beside_gradients(pupil: Pupil, type_size: int) -> None:
+    pupil.window.change_settings(type_size=type_size)
+    pupil.window.resize(1366, 768)
+    pupil.begin(tiny())
+    head = pupil.trainer.maps.head
+    pupil.wait_for(lambda: head.mean.isVisible() and pupil.window.width() == 1366)
+    for wanted in (False, True):  # the scale of the gradients makes the line longer
+        head.gradients.setChecked(wanted)
+        pupil.wait_for(lambda on=wanted: head.scale.isVisible() is on)
+        locate(pupil)
+        mean, gradients = head.mean.geometry(), head.gradients.geometry()
+        assert mean.center().y() == gradients.center().y()
+        assert gradients.left() - mean.right() <= 10
