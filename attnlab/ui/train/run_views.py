@@ -73,7 +73,9 @@ class RunViews(QObject):
         """Show the curves, with the overlaid ones."""
         session, run = self._session, self._session.run
         spec = run.spec if run is not None else session.spec
-        others = [make_curves(other, describe_difference(spec, other.spec)) for other in self.list_overlaid()]
+        others = [
+            make_curves(other, describe_difference(spec, other.spec, other.step)) for other in self.list_overlaid()
+        ]
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
         self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)

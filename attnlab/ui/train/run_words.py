@@ -18,8 +18,11 @@ EDITED = "edited"
 """The beginning of a mark's title where edited weights were sent back."""
 
 
-def describe_difference(spec: RunSpec, other: RunSpec) -> str:
-    """Return the differences of another run, in few words: "seed 1", "positions none"."""
+def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
+    """Return the differences of another run, which has reached a step, in few words: "seed 1", "positions none".
+
+    If only its number of steps is another, this says how many it has taken: "2,000 steps", "1,061 of 2,000 steps".
+    """
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
     off = describe_heads(other.train.heads_off)
@@ -29,8 +32,15 @@ def describe_difference(spec: RunSpec, other: RunSpec) -> str:
         for name in mine.__dataclass_fields__
         if getattr(mine, name) != getattr(theirs, name)
     ]
-    telling = [each for each in found if not each.startswith("steps ")] or found  # a branch has more steps
+    telling = [each for each in found if not each.startswith("steps ")]  # a branch has more steps
+    if found and not telling:
+        return f"{format_reached(step, other.train.steps)} steps"
     return ", ".join(telling[:2]) or f"seed {other.train.seed}"
+
+
+def format_reached(step: int, steps: int) -> str:
+    """Return how many steps a run has taken, and of how many if it has not taken all: "2,000", "1,061 of 2,000"."""
+    return f"{step:,}" if step >= steps else f"{step:,} of {steps:,}"
 
 
 def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:
@@ -39,7 +49,7 @@ def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:
     name = format_title(found)
     told = f"{name} · {describe_state(found)} · saved {format_time(found.saved)} in {found.folder.name}"
     if is_unnamed(found.name, found.spec) and found.spec.task == spec.task:
-        name = describe_difference(spec, found.spec)
+        name = describe_difference(spec, found.spec, found.step)
     return name, f"{told}\nClick: overlay its curves; double-click: open"
 
 

@@ -13,7 +13,7 @@ from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
-from attnlab.ui.train.run_words import format_time, format_title
+from attnlab.ui.train.run_words import format_reached, format_time, format_title
 from attnlab.ui.widgets.table_style import dress_table
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
@@ -218,13 +218,12 @@ def _make_cells(found: Summary) -> list[Cell]:
     spec, name = found.spec, format_title(found)
     assert spec is not None
     right = "" if math.isnan(found.right) else f"{100 * found.right:.1f} %"
-    steps = f"{found.step:,}" if found.step >= spec.train.steps else f"{found.step:,} of {spec.train.steps:,}"
     texts: list[tuple[str, str | float]] = [
         (name, name.casefold()),
         (TASKS[spec.task].title, spec.task),
         (KINDS[spec.model.kind].title, spec.model.kind),
         (str(spec.train.seed), float(spec.train.seed)),
-        (steps, float(found.step)),
+        (format_reached(found.step, spec.train.steps), float(found.step)),
         (format_loss(found.loss), math.inf if math.isnan(found.loss) else found.loss),
         (right, -1.0 if math.isnan(found.right) else found.right),
         (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton
 from attnlab.training import store
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
+from attnlab.ui.train.run_words import describe_difference
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -95,3 +96,21 @@ def test_a_window_without_memory_does_not_write_the_folder_of_runs(person: Perso
     pupil.tools.stop()  # which saves what there is
     assert not store.find_runs_folder().parent.exists() or not list(store.find_runs_folder().parent.rglob("*"))
     assert not pupil.tools.runs.found
+
+
+@pytest.mark.slow
+def test_a_stopped_run_is_named_by_the_steps_it_took(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    state = store.load(first)
+    spec = replace(state.spec, train=replace(state.spec.train, steps=2000))
+    store.save(replace(state, spec=spec), first)
+    trained(pupil, 0)
+    runs, loss = pupil.tools.runs, pupil.trainer.curves.loss
+    pupil.tools.keeper.refresh()
+    pupil.wait_for(lambda: first in runs.rows and runs.rows[first].text() == "30 of 2,000 steps")
+    pupil.click(runs.rows[first])  # its curves are from before
+    assert not runs.rows[first].isChecked()
+    pupil.click(runs.rows[first])
+    pupil.wait_for(lambda: any(line.name == "30 of 2,000 steps, held-out" for line in loss.lines))
+    assert describe_difference(state.spec, replace(spec, train=replace(spec.train, steps=30)), 30) == "seed 0"
+    assert describe_difference(spec, replace(spec, train=replace(spec.train, steps=3000)), 3000) == "3,000 steps"
