@@ -13,7 +13,7 @@ from attnlab.attention.edits.size_edits import resize
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.measures.order import permute
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.base.counted import format_bounds, format_count, format_has, format_range
+from attnlab.base.counted import format_bounds, format_count, format_has, format_range, format_whole
 from attnlab.compute.engine import compute
 from attnlab.lessons import solution
 from attnlab.lessons.exercise import check_cell
@@ -76,3 +76,10 @@ def test_a_head_of_one_column_is_described_by_that_column() -> None:
 def test_a_solution_has_correct_plurals() -> None:
     assert "1 query, 1 key, d" in solution.write_markdown(compute(ONE))
     assert "6 queries, 6 keys, d" in solution.write_markdown(compute(preset("journey")))
+
+
+def test_thousands_have_a_comma_everywhere() -> None:
+    numbers = 0, 999, 1061, 10_000, -1_056_784, 2**60 + 1
+    assert [format_whole(each) for each in numbers[:-1]] == ["0", "999", "1,061", "10,000", "−1,056,784"]
+    assert format_whole(numbers[-1]) == "1,152,921,504,606,846,977"
+    assert format_count(1000, "run") == "1,000 runs"

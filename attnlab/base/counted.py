@@ -3,9 +3,14 @@
 from math import isqrt
 
 
+def format_whole(number: float) -> str:
+    """Return a whole number with a comma at each thousand and a true minus sign: "900", "1,061", "−10,000"."""
+    return f"{round(number):,}".replace("-", "−")
+
+
 def format_count(count: int, thing: str, things: str = "") -> str:
-    """Return a count with its noun: "3 heads", "1 head"; ``things`` is an irregular plural."""
-    return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
+    """Return a count with its noun: "3 heads", "1 head", "1,000 runs"; ``things`` is an irregular plural."""
+    return f"{format_whole(count)} {thing if count == 1 else things or thing + 's'}"
 
 
 def format_percent(share: float) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.base import assets
+from attnlab.base.counted import format_whole
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.library import FOLDER
 from attnlab.training import store, tasks
@@ -50,7 +51,8 @@ class Recording:
         for moment in self.state.moments:
             if moment.step == step:
                 return moment
-        raise AttnlabError(f"The run has no moment {step}; it has {', '.join(map(str, self.steps))}.")
+        known = ", ".join(map(format_whole, self.steps))
+        raise AttnlabError(f"The run has no moment {format_whole(step)}; it has {known}.")
 
     def make_experiment(self, step: int, layer: str, probe: str) -> "Experiment":
         """Return a layer at a moment, applied to a text: always the same object for the same moment.

@@ -98,7 +98,7 @@ def draw_masks(
         scene.add(Cells(rect, values, masked=mask.cells))
         for line, words in enumerate(broken[at]):
             scene.add(Label(start + side * columns + 8, y + 30 + 15 * line, words, "caption", "ink"))
-        hidden = f"{int(mask.cells.sum())} of {mask.cells.size} cells hidden"
+        hidden = f"{mask.cells.sum():,} of {mask.cells.size:,} cells hidden"
         spoken = f"Mask of {mask.title}: {hidden}"
         scene.regions.append(Region(f"mask {at}", rect, spoken, f"{mask.title}: {hidden}", 2))
 

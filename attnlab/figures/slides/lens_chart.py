@@ -6,6 +6,7 @@ from itertools import pairwise
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from attnlab.base.counted import format_whole
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_content import Chart, ChartLine
 from attnlab.figures.slides.slide_layout import Box
@@ -183,6 +184,8 @@ def _choose_y_ticks(chart: Chart, most: int) -> list[float]:
 
 def format_tick(value: float) -> str:
     """Return a number of an axis: as short as possible, with a true minus sign."""
+    if 1e3 <= abs(value) < 1e6 and value == round(value):
+        return format_whole(value)
     text = (
         f"{value:g}"
         if value == 0 or 1e-3 <= abs(value) < 1e6
@@ -195,4 +198,4 @@ def format_value(value: float) -> str:
     """Return a measured value with three significant digits, or as a whole number from 1000 on."""
     if not math.isfinite(value):
         return "–"
-    return f"{value:,.0f}".replace(",", " ") if abs(value) >= 1000 else f"{value:.3g}".replace("-", "−")
+    return format_whole(value) if abs(value) >= 1000 else f"{value:.3g}".replace("-", "−")

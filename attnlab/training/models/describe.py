@@ -92,9 +92,8 @@ class _Sizes:
 
     def feed_forward(self, module: nn.Sequential, name: str, length: int) -> Block:
         step = type(module[1]).__name__
-        about = (
-            f"Each row passes two linear layers on its own: to {self.spec.d_ff} numbers and back, with {step} between."
-        )
+        wide = f"{self.spec.d_ff:,}"
+        about = f"Each row passes two linear layers on its own: to {wide} numbers and back, with {step} between."
         return Block(
             name,
             "Feed-forward",

@@ -147,7 +147,7 @@ def check(spec: RunSpec) -> str:
     needed, count = 4 * (context + 1), len(text if cutter is None else cutter.split(text))
     if count < needed:
         what = "characters" if cutter is None else "pieces"
-        return f"The text {path} has {count} {what}, and a context of {context} needs {needed} or more."
+        return f"The text {path} has {count:,} {what}, and a context of {context:,} needs {needed:,} or more."
     if len(set(text)) > MOST_CHARACTERS:
         return f"The text {path} has {len(set(text))} different characters; the maximum is {MOST_CHARACTERS}."
     return ""

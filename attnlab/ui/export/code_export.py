@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import format_name, write_text
 from attnlab.files.export.code_notebook import notebook
@@ -149,7 +150,7 @@ class CodeExport(QObject):
 
     def _copy_table(self, made: Table, what: str, form: str) -> None:
         if made.values.size > MOST_NUMBERS:
-            count = f"{made.values.size:,} numbers".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            count = format_count(made.values.size, "number")
             self._say(f"{count} are too many for the clipboard; use File › Export to write them to a table.")
             return
         self._copy(partial(FORMATS[form], made), f"Copied {what}, as {TITLES[form]}")

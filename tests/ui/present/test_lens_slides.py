@@ -355,7 +355,7 @@ def test_the_value_of_a_dot_covers_no_curve_and_no_other_value(qapp: QApplicatio
 
 
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:
-    assert [format_tick(10.0**power) for power in (-1, 0, 4, 5, 6)] == ["0.1", "1", "10000", "100000", "1e6"]
+    assert [format_tick(10.0**power) for power in (-1, 0, 4, 5, 6)] == ["0.1", "1", "10,000", "100,000", "1e6"]
 
 
 def test_loops_and_matrix_product_are_bars_with_their_times(qapp: QApplication) -> None:

@@ -159,7 +159,7 @@ def test_the_mouse_moves_nothing_and_the_wheel_scrolls_the_parent(qtbot: QtBot) 
 
 
 def test_a_logarithmic_axis_has_ticks_between_powers_of_ten_if_few() -> None:
-    assert [text for _, text in log_ticks(-2.1, 3.1)[0]] == ["0.01", "0.1", "1", "10", "100", "1000"]
+    assert [text for _, text in log_ticks(-2.1, 3.1)[0]] == ["0.01", "0.1", "1", "10", "100", "1,000"]
     assert [text for _, text in log_ticks(0, 1)[0]] == ["1", "2", "5", "10"]
     assert all(np.log10(float(text)) == pytest.approx(at) for at, text in log_ticks(-1, 1)[0])
 

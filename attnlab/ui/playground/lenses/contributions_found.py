@@ -23,6 +23,7 @@ from attnlab.attention.measures.head_matrices import (
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number, short
 from attnlab.attention.stages.presence import source
+from attnlab.base.counted import format_whole
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
@@ -106,7 +107,7 @@ def describe_sum(found: Found) -> str:
         return c
     names = f"“{e.tokens[pair.query] or '∅'}” → “{e.key_tokens[pair.key] or '∅'}”"
     head = f", head {pair.head}" if e.n_heads > 1 else ""
-    count = f"{c.values.size:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    count = format_whole(c.values.size)
     scaled = "" if e.divisor is None else f"{short(e.divisor)}: {number(c.engine / e.divisor)}"
     then = f" The scale then divides it by {scaled}." if scaled else ""
     return (

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.measures.mask_parts import MaskPart, list_mask_parts
+from attnlab.base.counted import format_whole
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.figures.mask_data import make_mask_data, make_mask_sheets
@@ -144,7 +145,7 @@ def _write_share(part: MaskPart) -> str:
     if not part.hidden.any():
         return "It hides nothing here." if part.name != "none" else ""
     count = int(part.hidden.sum())
-    return f"It hides {count:,} of {part.hidden.size:,} pairs.".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"It hides {format_whole(count)} of {format_whole(part.hidden.size)} pairs."
 
 
 def _depends_on(e: "Experiment") -> tuple[object, ...]:

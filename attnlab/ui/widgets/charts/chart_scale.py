@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPolygonF
 
+from attnlab.base.counted import format_whole
+
 Floats = NDArray[np.float64]
 
 
@@ -141,5 +143,5 @@ def tick_text(value: float) -> str:
     if abs(value) >= 1e7:
         return f"{value:.4g}".replace("-", "−").replace("e+0", "e").replace("e+", "e")
     if abs(value) >= 1000 and value == round(value):
-        return f"{value:,.0f}".replace("-", "−")
+        return format_whole(value)
     return f"{value:.4g}".replace("-", "−").replace("e−0", "e−")
