@@ -17,7 +17,7 @@ from attnlab.ui.train.run_words import format_reached, format_time, format_title
 from attnlab.ui.widgets.table_style import dress_table
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
-NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Saved")
+NAME, STEPS, KEPT = map(COLUMNS.index, ("Name", "Steps", "Saved"))
 NUMBERS = tuple(map(COLUMNS.index, ("Seed", "Steps", "Loss", "Correct", "Time", "Saved")))
 ABOUT = {
     "Steps": "The number of steps taken",
@@ -29,18 +29,20 @@ ABOUT = {
 FOLDER = Qt.ItemDataRole.UserRole
 FOLDED = tuple(map(COLUMNS.index, ("Task", "Model", "Saved")))
 """The columns whose texts take two lines where the table is too narrow for all columns."""
-NARROWEST_NAME, NARROWEST_FOLDED = 176, 104
-"""Widths of the name, in pixels at 100 %, without and with folded columns; if still not all fit, the table scrolls."""
+JOINED = {COLUMNS.index("Task"): "Model", COLUMNS.index("Seed"): "Model", COLUMNS.index("Time"): "Steps"}
+"""Columns that are hidden where folded ones still are too wide, and the column whose cells then have their texts."""
+NARROWEST_NAME, NARROWEST_FOLDED, NARROWEST_JOINED = 176, 104, 88
+"""Widths of the name, in pixels at 100 %, with plain, folded and joined columns; then the table scrolls."""
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
 class Cell(QTableWidgetItem):
-    """Shows a text and is sorted by a value."""
+    """Shows a text and is sorted by a value; ``joined`` is its text where it also tells that of hidden columns."""
 
     def __init__(self, text: str, order: str | float, folder: Path) -> None:
         super().__init__(text)
         self.setData(FOLDER, str(folder))
-        self.order = order
+        self.order, self.plain, self.joined = order, text, text
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
         if isinstance(other, Cell) and isinstance(other.order, type(self.order)):
@@ -148,8 +150,10 @@ class RunsTable(FollowsTheme, QTableWidget):
             self.setHorizontalHeaderItem(column, item)
 
     def _fit(self) -> None:
-        """Give every column the width it needs, and the name the rest; fold texts where the table is too narrow."""
+        """Give every column the width it needs, and the name the rest; fold texts where the table is too narrow, and
+        join columns where that is not enough."""
         self.setWordWrap(False)
+        self._join(False)
         self.resizeColumnsToContents()
         least = NARROWEST_NAME
         if self._measure_others() + px(least) > self.viewport().width():
@@ -157,34 +161,68 @@ class RunsTable(FollowsTheme, QTableWidget):
             self.setWordWrap(True)
             for column in FOLDED:
                 self._fold(column)
+        if self._measure_others() + px(least) > self.viewport().width():
+            least = NARROWEST_JOINED
+            self._join(True)
+            for column in (*FOLDED, STEPS):
+                self._fold(column)
+            for column in (STEPS, *FOLDED):
+                self._unfold(column, self.viewport().width() - self._measure_others() - px(least))
         self.setColumnWidth(NAME, max(px(least), self.viewport().width() - self._measure_others()))
         for row in range(self.rowCount()):
             high = self._measure_lines(row) + 2 * px(6) if self.wordWrap() else 0
             self.setRowHeight(row, max(px(30), high))
 
+    def _join(self, on: bool) -> None:
+        """Hide the columns whose texts others can tell too, or show all."""
+        blocked = self.blockSignals(True)  # a changed cell would rename its run
+        for column, into in JOINED.items():
+            self.setColumnHidden(column, on)
+            for row in range(self.rowCount()):
+                cell = self.item(row, COLUMNS.index(into))
+                if isinstance(cell, Cell):
+                    cell.setText(cell.joined if on else cell.plain)
+        self.blockSignals(blocked)
+
     def _measure_lines(self, row: int) -> int:
         """Return the height of the highest text of a row; Qt's own hint leaves out the padding beside texts."""
         highest = 0
-        for column in (NAME, *FOLDED):
+        padding = self._measure_padding(row)
+        for column in (NAME, *FOLDED, STEPS):
             item = self.item(row, column)
             text = "" if item is None else item.text()
-            hint = self.sizeHintForIndex(self.model().index(row, column)).width()
-            inner = self.columnWidth(column) - hint + self.fontMetrics().horizontalAdvance(text)
+            inner = self.columnWidth(column) - padding
             lines = self.fontMetrics().boundingRect(0, 0, inner, 0, Qt.TextFlag.TextWordWrap, text)
             highest = max(highest, lines.height())
         return highest
+
+    def _measure_padding(self, row: int) -> int:
+        """Return what the style adds to the width of a text, measured at a name, which never is joined."""
+        item = self.item(row, NAME)
+        text = "" if item is None else item.text()
+        hint = self.sizeHintForIndex(self.model().index(row, NAME)).width()
+        return hint - self.fontMetrics().horizontalAdvance(text)
 
     def _measure_others(self) -> int:
         return sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
 
     def _fold(self, column: int) -> None:
-        """Make a column as narrow as its texts allow in two lines."""
-        texts = [item.text() for row in range(self.rowCount()) if (item := self.item(row, column)) is not None]
+        """Make a column as narrow as its texts allow, each of their lines in two."""
+        items = [item for row in range(self.rowCount()) if (item := self.item(row, column)) is not None]
+        lines = [line for item in items for line in item.text().splitlines()]
         measure = self.fontMetrics().horizontalAdvance
-        spare = self.columnWidth(column) - max(map(measure, texts), default=0)
-        folded = max((_measure_two_lines(text, measure) for text in texts), default=0)
+        folded = max((_measure_two_lines(line, measure) for line in lines), default=0)
+        spare = self._measure_padding(0) if items else 0
         rounding = 2  # Qt breaks a line that fits to the pixel
         self.setColumnWidth(column, max(folded + spare + rounding, self.horizontalHeader().sectionSizeHint(column)))
+
+    def _unfold(self, column: int, most: int) -> None:
+        """Make a column as wide as its lines ask for, or by at most so many pixels wider."""
+        texts = [item.text() for row in range(self.rowCount()) if (item := self.item(row, column)) is not None]
+        lines = [self.fontMetrics().horizontalAdvance(line) for text in texts for line in text.splitlines()]
+        wanted = max(lines, default=0) + (self._measure_padding(0) + 2 if texts else 0)
+        now = self.columnWidth(column)
+        self.setColumnWidth(column, max(now, min(wanted, now + most)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.is_typed_in:  # Enter, which ends editing, arrives here too
@@ -229,4 +267,8 @@ def _make_cells(found: Summary) -> list[Cell]:
         (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),
         (format_time(found.saved), found.saved),
     ]
-    return [Cell(text, order, found.folder) for text, order in texts]
+    cells = [Cell(text, order, found.folder) for text, order in texts]
+    told = {title: cell.plain for title, cell in zip(COLUMNS, cells, strict=True)}
+    cells[COLUMNS.index("Model")].joined = f"{told['Task']}, seed {told['Seed']}\n{told['Model']}"
+    cells[STEPS].joined = f"{told['Steps']}\n{told['Time']}"
+    return cells

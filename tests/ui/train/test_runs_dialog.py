@@ -112,6 +112,8 @@ def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBo
         Summary(tmp_path / "a", "a", spec, "ended", 2000, seconds=42.0, loss=0.125, right=0.985, saved=1.0),
         Summary(tmp_path / "b", "b", spec, "interrupted", 120, seconds=1800.0, loss=2.5, saved=2.0),
     ]
+    table.resize(1200, 300)
+    table.show()
     table.show_runs(of_runs)
     told = [{title: table.item(row, i).text() for i, title in enumerate(COLUMNS)} for row in range(2)]
     told.sort(key=lambda row: row["Name"])
@@ -132,7 +134,7 @@ def test_a_text_that_nearly_fits_has_a_second_line(qtbot: QtBot, tmp_path: Path)
     lines = set()
     for width in range(560, 1000, 4):
         table.resize(width, 300)
-        for row in range(2):
+        for row in () if table.isColumnHidden(1) else range(2):
             text = table.item(row, 2).text()  # type: ignore[union-attr]
             hint = table.sizeHintForIndex(table.model().index(row, 2)).width()
             folds = table.columnWidth(2) < hint
@@ -173,3 +175,26 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     assert make_title("mine", spec, tmp_path / name) == "mine"
     assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
     assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
+
+
+def test_in_a_small_window_with_large_type_columns_are_joined(pupil: Pupil, tmp_path: Path) -> None:
+    pupil.window.change_settings(type_size=175)
+    table, spec = RunsTable(), tiny(steps=2000)
+    pupil.qtbot.addWidget(table)
+    other = replace(spec, model=replace(spec.model, kind="encoder-decoder"))
+    found = Summary(tmp_path, "a", spec, "ended", 1061, 4200.0, loss=0.0514, right=1.0, saved=1.0)
+    table.show_runs([found, replace(found, spec=other, step=2000)])
+    renamed: list[object] = []
+    table.itemChanged.connect(renamed.append)
+    table.show()
+    table.resize(968, 400)  # as wide as in a window of 1024 pixels
+    assert table.horizontalHeader().length() <= table.viewport().width()
+    shown = [title for column, title in enumerate(COLUMNS) if not table.isColumnHidden(column)]
+    assert shown == ["Name", "Model", "Steps", "Loss", "Correct", "Saved"]
+    texts = [table.item(0, COLUMNS.index(title)).text() for title in ("Model", "Steps")]  # type: ignore[union-attr]
+    assert texts == ["Reverse, seed 0\nGPT-style decoder", "1,061 of 2,000\n70 min"]
+    assert table.rowHeight(0) > 3 * table.fontMetrics().height()
+    table.resize(1500, 400)
+    assert not any(table.isColumnHidden(column) for column in range(len(COLUMNS)))
+    assert table.item(0, COLUMNS.index("Steps")).text() == "1,061 of 2,000"  # type: ignore[union-attr]
+    assert renamed == []
