@@ -64,11 +64,13 @@ class AnswerRow(QWidget):
         set_role(self.verdict, role)
 
     def show_arithmetic(self, html: str, plain: str) -> None:
-        """Show how the cell is computed, and accept no more answers."""
+        """Show how the cell is computed, and accept no more answers: the field is closed, and takes no focus."""
         self.arithmetic.setText(html)
         self.arithmetic.setAccessibleName(f"The cell as arithmetic: {plain}")
         self.arithmetic.show()
         self.field.setReadOnly(True)
+        self.field.setPlaceholderText("")
+        self.field.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.field.setToolTip("The answer has been revealed")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

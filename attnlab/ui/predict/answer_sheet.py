@@ -284,6 +284,7 @@ def _style(palette: Palette) -> str:
         f"QLabel[role='good'] {{ color: {p.good}; }} QLabel[role='error'] {{ color: {p.bad}; }}"
         f"QLineEdit {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
         f"QLineEdit:focus {{ border-color: {p.accent}; }}"
+        "QLineEdit:read-only { background: transparent; border: 1px solid transparent; padding: 6px 9px; }"
         f"QPushButton {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
         f"QPushButton:hover {{ background: {p.control}; }} QPushButton:focus {{ border-color: {p.accent}; }}"
     )

@@ -127,6 +127,8 @@ class Presenter(QObject):
             self.lens.turned += 1
             self.refresh(soft=True)
             return
+        if self.asking:
+            self._answering = False  # the key shows all answers: the fields close
         self._show_first(self.make_next_content())
         self.player.go_next()
 

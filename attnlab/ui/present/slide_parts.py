@@ -93,6 +93,8 @@ class SlideParts(QObject):
             answers.sheet.show_question(replace(slide.step.question, ask=""), slide.blanks, trace)
             self.place()
             answers.show()
+            if self.typing and not answers.sheet.hidden_cells:
+                self._over.setFocus()  # nothing is left to type
         elif self.answers is not None:
             self.answers.hide()
 

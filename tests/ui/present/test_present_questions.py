@@ -8,6 +8,19 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.lessons.parse import parse
 from tests.ui.present.test_present_window import Key, Lecture
 
+TWO_ANSWERS = """## Guess
+
+```state
+preset: journey
+```
+
+```question
+blank:
+  - weights[1, 0]
+  - weights[2, 1]
+```
+"""
+
 
 def test_a_question_hides_its_answers_until_a_key_shows_them(lecture: Lecture) -> None:
     talk = lecture()
@@ -91,3 +104,50 @@ def test_many_answers_scroll_and_the_focused_field_is_visible(lecture: Lecture) 
     talk.wait()
     assert len(talk.presentation.presenter.hidden) == 11
     assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))
+
+
+def test_a_field_is_closed_once_its_answer_is_shown(lecture: Lecture) -> None:
+    talk = lecture(parse(TWO_ANSWERS, "guess"))
+    area = talk.presentation.parts.answers
+    first, last = [field for field in area.findChildren(QLineEdit) if field.isVisible()]
+    for field, row, column in ((first, 1, 0), (last, 2, 1)):
+        opened = read_frame(field)
+        field.setFocus()
+        QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, row, column])))
+        QTest.keyClick(field, Key.Key_Return)
+        talk.wait()
+        assert not field.hasFocus()
+        assert read_frame(field) != opened, "the box is gone"
+        assert read_frame(field) == read_frame(first)
+        if field is first:
+            assert last.hasFocus()
+    assert talk.presentation.hasFocus()
+    QTest.mouseClick(last, Qt.MouseButton.LeftButton)
+    QTest.keyClick(talk.presentation, Key.Key_Tab)
+    assert not first.hasFocus()
+    assert not last.hasFocus()
+
+
+def test_the_key_that_shows_all_answers_closes_fields_begun(lecture: Lecture) -> None:
+    talk = lecture(parse(TWO_ANSWERS, "guess"))
+    area = talk.presentation.parts.answers
+    field = area.sheet.focusProxy()
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 1, 0])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.press(Key.Key_Right)
+    assert talk.presentation.presenter.hidden == ()
+    assert not area.isVisible()
+    assert talk.presentation.hasFocus()
+    talk.press(Key.Key_Left)
+    assert area.isVisible()
+    assert [each.isReadOnly() for each in area.findChildren(QLineEdit) if each.isVisible()] == [False, False]
+
+
+def read_frame(field: QLineEdit) -> set[str]:
+    """Return the colours of a field's left and top edges, without the focus ring."""
+    had = field.hasFocus()
+    field.clearFocus()
+    image = field.grab().toImage()
+    if had:
+        field.setFocus()
+    return {image.pixelColor(x, 0).name() for x in range(20, image.width() - 20)}
