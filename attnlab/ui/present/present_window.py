@@ -317,10 +317,10 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _on_speaker_ticked(self) -> None:
-        """Show the lens in the speaker window."""
-        lens = self.parts.lens
+        """Show the lens, the table and the fields for answers in the speaker window."""
+        parts = self.parts.lens, self.parts.table, self.parts.answers
         if self.speaker is not None:
-            self.speaker.now.set_inset(lens.grab() if lens is not None and not lens.isHidden() else None)
+            self.speaker.now.set_insets(*(None if part is None or part.isHidden() else part.grab() for part in parts))
 
     @Slot()
     def _on_speaker_closed(self) -> None:

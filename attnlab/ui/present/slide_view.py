@@ -53,7 +53,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self._fresh: list[QRectF] = []
         self._cover = ""
         self._spot: QPointF | None = None
-        self._inset: QPixmap | None = None
+        self._insets: tuple[QPixmap | None, ...] = (None, None, None)
         self._radius = SPOT
         self._walked: MapCell | None = None
         self._motion = QVariantAnimation(self)
@@ -182,9 +182,9 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         """The colour that covers the slide: "", "black" or "white"."""
         return self._cover
 
-    def set_inset(self, inset: QPixmap | None) -> None:
-        """Show a picture of the widget beside the audience's slide, or none."""
-        self._inset = inset
+    def set_insets(self, side: QPixmap | None, table: QPixmap | None, answers: QPixmap | None) -> None:
+        """Show pictures of the widgets above the slide: of the lens, the table and the fields for answers."""
+        self._insets = side, table, answers
         self.update()
 
     def set_spot(self, at: QPointF | None) -> None:
@@ -322,8 +322,10 @@ class SlideView(HasCells, FollowsTheme, QWidget):
             veil.setAlphaF(float(self._motion.currentValue() or 0.0))
             for rect in self._fresh:
                 painter.fillRect(rect, veil)
-        if self._inset is not None and self.drawn.side is not None:
-            self._paint_inset(painter, self._inset, self.drawn.side)
+        boxes = self.drawn.side, self.drawn.table, self.drawn.answers or self.drawn.side
+        for inset, box in zip(self._insets, boxes, strict=True):
+            if inset is not None and box is not None:
+                self._paint_inset(painter, inset, box)
         if self.framed:
             self._paint_frame(painter)
         if (place := self.current_cell) is not None:
@@ -342,11 +344,11 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         half = width / 2
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3 * width, 3 * width)
 
-    def _paint_inset(self, painter: QPainter, inset: QPixmap, side: Box) -> None:
+    def _paint_inset(self, painter: QPainter, inset: QPixmap, box: Box) -> None:
         scale, keep = self._scale, Qt.AspectRatioMode.KeepAspectRatio
-        size = inset.deviceIndependentSize().scaled(side.width * scale, side.height * scale, keep)
+        size = inset.deviceIndependentSize().scaled(box.width * scale, box.height * scale, keep)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawPixmap(QRectF(QPointF(side.x * scale, side.y * scale), size), inset, QRectF(inset.rect()))
+        painter.drawPixmap(QRectF(QPointF(box.x * scale, box.y * scale), size), inset, QRectF(inset.rect()))
 
     def _paint_spot(self, painter: QPainter, at: QPointF) -> None:
         dark = QPainterPath()

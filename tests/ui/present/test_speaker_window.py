@@ -174,3 +174,38 @@ def test_indices_in_the_titles_of_steps_are_lowered(lecture: Lecture) -> None:
     assert speaker.grab().toImage() != drawn  # the same letters, not lowered
     steps.item(0).setText(steps.item(0).text().replace("Wq", "W_q"))
     assert speaker.grab().toImage() == drawn
+
+
+def test_the_speaker_sees_the_table_that_the_class_sees(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    assert read_part(speaker, "table") == {LIGHT.ground.lower()}
+    talk.press(Key.Key_E)
+    table = talk.presentation.parts.table.table
+    talk.person.wait_for(lambda: len(read_part(speaker, "table")) > 20)
+    before = speaker.now.grab().toImage()
+    QTest.keyClick(table, Key.Key_Up)
+    talk.person.settle()
+    talk.wait()
+    talk.person.wait_for(lambda: speaker.now.grab().toImage() != before)
+    talk.press(Key.Key_E, widget=table)
+    talk.person.wait_for(lambda: read_part(speaker, "table") == {LIGHT.ground.lower()})
+
+
+def test_the_speaker_sees_the_fields_for_answers(lecture: Lecture) -> None:
+    talk = lecture()
+    speaker = open_speaker(talk)
+    talk.press(Key.Key_End)
+    assert talk.presentation.parts.answers.isVisible()
+    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    talk.person.wait_for(lambda: len(read_part(speaker, "side")) > 20)
+
+
+def read_part(speaker: Any, part: str) -> set[str]:
+    """Return the colours in a part of the speaker's picture of the slide that the class fills with a widget."""
+    box, scale = getattr(speaker.now.drawn, part), speaker.now.height() / speaker.now.drawn_height
+    if box is None:
+        return {LIGHT.ground.lower()}
+    image = speaker.now.grab().toImage()
+    left, top, right, bottom = (round(each * scale) for each in (box.x, box.y, box.x + box.width, box.y + box.height))
+    return {image.pixelColor(x, y).name() for x in range(left + 2, right - 2) for y in range(top + 2, bottom - 2, 2)}
