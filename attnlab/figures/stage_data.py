@@ -75,9 +75,13 @@ def find_exponent(trace: "Trace", stage: Stage) -> int | None:
     """
     if not is_gradient(stage.name) and stage.name != "loss":
         return None
-    sizes = np.abs(trace.array(stage.name))
+    return choose_exponent(trace.array(stage.name), _SMALL_LOSS if stage.name == "loss" else _SMALL)
+
+
+def choose_exponent(values: NDArray[np.floating], small: float = _SMALL) -> int:
+    """Return the power of ten in which derivatives are written: that of the largest if it is ``small``, else 0."""
+    sizes = np.abs(values)
     largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
-    small = _SMALL_LOSS if stage.name == "loss" else _SMALL
     return math.floor(math.log10(largest)) if 0 < largest < small else 0
 
 

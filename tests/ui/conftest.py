@@ -394,6 +394,21 @@ def open_window(
 
 
 @pytest.fixture
+def numbers_drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which each number is added that is drawn in the middle of a cell."""
+    numbers: list[str] = []
+    draw = Pen.draw
+
+    def record(pen: Pen, x: float, y: float, text: str, across: float = 0.0, *others: float) -> None:
+        if (across, others) == (0.5, ()) and re.fullmatch(r"−?\d*\.?\d+", text):
+            numbers.append(text)
+        draw(pen, x, y, text, across, *others)
+
+    monkeypatch.setattr(Pen, "draw", record)
+    return numbers
+
+
+@pytest.fixture
 def decimals_drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which the decimals of each number are added that is drawn in the middle of a cell."""
     decimals: list[int] = []

@@ -60,6 +60,11 @@ class MapFigure(MapWidget):
         return not any(self._names)
 
     @property
+    def heading(self) -> str:
+        """The title with the power of ten in which the numbers are written; "" for neither."""
+        return f"{self._title}  {self._data.power}".strip() if self._data is not None else self._title
+
+    @property
     def zoom(self) -> float:
         """The size of the type and the cells; 1 is that of other text at 100 %."""
         return scale()
@@ -131,7 +136,7 @@ class MapFigure(MapWidget):
     def _arrange(self) -> None:
         if self._data is not None and not self.size().isEmpty():
             z = self.zoom
-            top = 24 * z if self._title else 0.0
+            top = 24 * z if self.heading else 0.0
             area = QRectF(self.rect()).adjusted(0, top, 0, -BAR * z)
             self._grid = self._fit(self._data, area) if self.tokens else self._count_fit(self._data, area)
         self.update()
@@ -167,8 +172,8 @@ class MapFigure(MapWidget):
         painter, z, data, grid = QPainter(self), self.zoom, self._data, self._grid
         painter.setPen(QColor(self._palette.muted))
         caption = face("caption", z)
-        if self._title:
-            draw_text(painter, 0, 8 * z, Pen(painter, caption).elide(self._title, self.width()), caption)
+        if self.heading:
+            draw_text(painter, 0, 8 * z, Pen(painter, caption).elide(self.heading, self.width()), caption)
         if data is not None and grid is not None:
             draw_cells(painter, grid, data, self._palette)
             self._paint_numbers(painter, grid, data)
@@ -187,7 +192,8 @@ class MapFigure(MapWidget):
         painter.end()
 
     def _paint_numbers(self, painter: QPainter, grid: Grid, data: MapData) -> None:
-        counts = [count for each in self._alike or (self,) if (count := each.count_decimals()) is not None]
+        alike = [each for each in self._alike if each.data is None or not each.data.exponent]  # powers have two
+        counts = [count for each in alike or (self,) if (count := each.count_decimals()) is not None]
         draw_numbers(painter, grid, data, self._palette, *self._number_faces(), decimals=min(counts, default=None))
 
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
+from attnlab.figures.stage_data import choose_exponent
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.lenses.positions_map import MapFigure
@@ -59,9 +60,10 @@ class DerivativeMap(MapFigure):
         columns: Sequence[str],
         masked: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None" = None,
     ) -> None:
-        """Show derivatives on a signed scale, as high as their rows need."""
+        """Show derivatives on a signed scale, as high as their rows need; small ones in a power of ten."""
         titles = [str(head) for head in range(len(values))] if len(values) > 1 else []
-        data = MapData(values, "signed", find_scale(values, "signed"), masked, rows, columns, titles)
+        scale, exponent = find_scale(values, "signed"), choose_exponent(values)
+        data = MapData(values, "signed", scale, masked, rows, columns, titles, exponent=exponent)
         self.is_wide = is_wide(*values.shape[1:])
         self.fit_height(*values.shape[1:])
         self.show_map(data)
