@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QMenu, QPlainTextEdit, QToolButton, QWidget
 
 from attnlab import __version__
@@ -222,3 +223,30 @@ def test_the_workspace_has_the_focus_first(person: "Person") -> None:
     first: QWidget | None = person.window.rail.nextInFocusChain()
     assert isinstance(first, QToolButton)
     assert first.text() == "Play"
+
+
+def test_only_the_button_of_the_open_menu_is_grey(person: "Person") -> None:
+    rail = person.window.rail
+    plain = [button.grab().toImage() for button in (rail.help_button, rail.settings_button)]
+    seen: list[list[bool]] = []
+
+    def look() -> None:
+        pressed = [button.isDown() for button in (rail.help_button, rail.settings_button)]
+        seen.append([*pressed, *(button.menu().isVisible() for button in (rail.help_button, rail.settings_button))])
+
+    def press_settings() -> None:
+        look()
+        QTimer.singleShot(0, rail.settings_button, leave)
+        QTest.mouseClick(rail.settings_button, Qt.MouseButton.LeftButton)  # passed to it, so that it closes no menu
+
+    def leave() -> None:
+        look()
+        QTest.keyClick(rail.settings_button.menu(), Key.Key_Escape)
+        look()
+        rail.help_button.menu().close()
+
+    QTimer.singleShot(0, rail.help_button, press_settings)
+    QTest.mouseClick(rail.help_button, Qt.MouseButton.LeftButton)
+    person.wait_for(lambda: len(seen) == 3)
+    assert seen == [[True, False] * 2, [False, True] * 2, [False, False] * 2]
+    assert [button.grab().toImage() for button in (rail.help_button, rail.settings_button)] == plain

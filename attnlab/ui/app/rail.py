@@ -40,6 +40,7 @@ class Rail(FollowsTheme, QWidget):
         self._group = QButtonGroup(self)
         self._icons: list[tuple[QToolButton, str]] = []
         self._fitted: object = None
+        self._menus: list[QMenu] = []
         for place, (title, icon_name) in enumerate(workspaces):
             button = self._make(title, icon_name, f"{title} (Ctrl+{place + 1})")
             button.setCheckable(True)
@@ -69,6 +70,8 @@ class Rail(FollowsTheme, QWidget):
         button = self._make(title, icon_name, tip)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menus.append(menu)
+        menu.aboutToShow.connect(self._on_about_to_show)
         return button
 
     def restyle(self) -> None:
@@ -108,6 +111,13 @@ class Rail(FollowsTheme, QWidget):
     @Slot(int)
     def _on_id_clicked(self, place: int) -> None:
         self.workspace_chosen.emit(place)
+
+    @Slot()
+    def _on_about_to_show(self) -> None:
+        """Close the other menus: a press of a screen reader does not, and their buttons would stay grey."""
+        for menu in self._menus:
+            if menu is not self.sender() and menu.isVisible():
+                menu.close()
 
     def sizeHint(self) -> QSize:
         return QSize(px(52) + 12, px(_TEXT_HIGH) * len(self._icons))
