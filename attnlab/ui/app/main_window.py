@@ -228,6 +228,8 @@ class MainWindow(Host):
         before, self._current = self._current, kind.name
         if kind.name not in self._pages:
             self._place(kind.name, workspace)
+        if before != kind.name:
+            self._drop_focus(before)
         for other, pages in self._pages.items():
             for page in pages:
                 (wake if other == kind.name else rest)(page)
@@ -238,6 +240,12 @@ class MainWindow(Host):
         workspace.enter()
         self.show_title()
         self.refresh_actions()
+
+    def _drop_focus(self, name: str) -> None:
+        """Take the focus from a workspace before it is hidden, as Qt would give it to any field that comes next."""
+        focus = self.focusWidget()
+        if any(page.isAncestorOf(focus) for page in self._pages.get(name, ())):
+            focus.clearFocus()
 
     def show_existing(self, workspace: Workspace) -> None:
         self.show_workspace(next(name for name, each in self._workspaces.items() if each is workspace))

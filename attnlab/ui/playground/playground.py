@@ -255,7 +255,10 @@ class Playground(QObject):
         return self.header, self.body, self.step_bar
 
     def enter(self) -> None:
-        """Nothing to do: the playground keeps running while another workspace is visible."""
+        """Give the focus to the canvas or the lens, unless something has it."""
+        shown = self.lenses.stack.currentWidget()
+        if shown is not None and self.lenses.window().focusWidget() is None:
+            shown.setFocus()
 
     def leave(self) -> None:
         """Keep running: a training may send weights, a lesson its states."""

@@ -215,6 +215,7 @@ def test_a_layer_opens_in_the_playground_and_computes_the_same(reader: ModelRead
     assert abs(weights - expected).max() < 1e-6
     assert isinstance(reader.experiment, Experiment)
     assert "induction · layer 1" in reader.window.windowTitle()
+    assert reader.playground.canvas.hasFocus(), "no field is ringed before a key is used"
 
 
 @pytest.mark.slow
