@@ -155,8 +155,10 @@ class TableSheet(QWidget):
 
     def _measure(self, rows: int) -> int:
         """Return the height of the table with so many rows."""
-        grid, bar = self.table.grid(), self.table.horizontalScrollBar().sizeHint().height()
-        return grid.header_height + rows * grid.cell_height + 2 * self.table.frameWidth() + bar
+        grid, frame = self.table.grid(), 2 * self.table.frameWidth()
+        wide = self.table.is_wider_than(self.width() - frame - self.table.verticalScrollBar().sizeHint().width())
+        bar = self.table.horizontalScrollBar().sizeHint().height() if wide else 0
+        return grid.header_height + rows * grid.cell_height + frame + bar
 
     def _show_hint(self) -> int:
         """Show the hint if the table keeps its rows beside it, or a message; return the height left for the table."""

@@ -102,6 +102,8 @@ def test_no_step_cuts_a_row_of_the_table(lecture: Lecture, name: str) -> None:
         grid = sheet.table.grid()
         whole, cut = divmod(sheet.table.viewport().height() - grid.header_height, grid.cell_height)
         assert whole >= grid.rows or not cut, f"step {step + 1}"
+        for bar in (sheet.table.horizontalScrollBar(), sheet.table.verticalScrollBar()):
+            assert not bar.isVisible() or bar.maximum() > 0, f"step {step + 1}: a bar with nothing to scroll"
         talk.press(Key.Key_E)
     assert opened > 10
 

@@ -53,6 +53,7 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
         self._selection: Selection | None = None
         self._highlights: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._hovered: tuple[int, int] | None = None
+        self._updates_bars = False
         self._painter = MatrixPainter(palette_of(self), self.font())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -229,7 +230,20 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
             bar.setRange(0, 0 if fits else max(0, wanted - page))
             bar.setPageStep(max(page, 1))
             bar.setSingleStep(step)
+        self._update_bars()
         self._on_arranged()
+
+    def _update_bars(self) -> None:
+        """Show the bars that have something to scroll, and hide the others, at once: Qt does it later, and until then
+        a bar of which the handle fills the groove may be painted.
+        """
+        bars = self.horizontalScrollBar(), self.verticalScrollBar()
+        for _ in bars if not self._updates_bars and self.isVisible() else ():
+            if all(bar.isVisibleTo(self) == (bar.maximum() > 0) for bar in bars):
+                return
+            self._updates_bars = True
+            self.setVerticalScrollBarPolicy(self.verticalScrollBarPolicy())  # places the bars; one may bring the other
+            self._updates_bars = False
 
     def is_wider_than(self, width: int) -> bool:
         """Return whether all columns need more than a width in pixels, so that there is a scroll bar below them."""
