@@ -210,3 +210,18 @@ def test_settings_that_exceed_the_screen_scroll(bar: Bar) -> None:
     assert last.hasFocus()
     assert popup.rect().contains(last.mapTo(popup, last.rect().center()))
     popup.close()
+
+
+def test_settings_end_as_far_from_the_right_edge_as_their_titles_begin_from_the_left(qtbot: QtBot) -> None:
+    bar = Bar(qtbot, choices=False)
+    bar.fields = (TEMPERATURE, TRAINING, WINDOW)
+    bar.pill.set_fields(bar.fields)
+    bar.pill.open()
+    popup = bar.pill.popup()
+    assert popup is not None
+    popup.grab()  # which lays out what was asked for
+    title = next(label for label in popup.findChildren(QLabel) if label.text() == TEMPERATURE.title)
+    for field in bar.fields:
+        control = popup.options.control(field.name)
+        right = control.mapTo(popup, QPoint(control.width(), 0)).x()
+        assert popup.width() - right == title.mapTo(popup, QPoint(0, 0)).x()

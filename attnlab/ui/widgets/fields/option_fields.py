@@ -189,8 +189,8 @@ class _Row(QObject):
         """Put the widgets in this row of the grid and the next."""
         if self.reset is not None:
             grid.addWidget(self.title, at, 0)
-            grid.addWidget(self.control, at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(self.reset, at, 2)
+            grid.addWidget(self.reset, at, 1)  # before the control, which so ends at the edge, also without the button
+            grid.addWidget(self.control, at, 2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         elif self.field.needs_no_title:
             grid.addWidget(self.control, at, 0, 1, 2)
         else:
