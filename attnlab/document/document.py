@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.registries.registry import name_as_shown
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
 from attnlab.document.history import Entry, History
@@ -76,7 +77,7 @@ class Document(QObject):
         try:
             scene = change(self.scene)
         except AttnlabError as error:
-            self.message_raised.emit(str(error))
+            self.message_raised.emit(name_as_shown(str(error)))
             return False
         self.message_raised.emit("")
         if scene is not self.scene:

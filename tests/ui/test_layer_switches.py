@@ -321,6 +321,8 @@ def test_one_head_has_no_choice_of_key_heads(person: "Person") -> None:
 
 # What makes no sense
 
+ODD_D_K = "“RoPE” rotates columns in pairs, but d_k is 3; use an even d_k such as 2 or 4."
+
 
 def test_rope_is_disabled_for_an_odd_d_k(person: "Person") -> None:
     person.set_size("d_k", "3")
@@ -329,7 +331,7 @@ def test_rope_is_disabled_for_an_odd_d_k(person: "Person") -> None:
     row = next(row for row in person.open_pill("Positions") if row.accessibleName() == "RoPE")
     assert not row.isEnabled()
     assert "d_k is 3" in person.tip(row, row.rect().center())
-    assert "use an even d_k such as 2 or 4" in row.accessibleDescription()
+    assert ODD_D_K in row.accessibleDescription()
     person.click(row)
     assert person.document.scene is before
     close(person, "Positions")
@@ -344,7 +346,7 @@ def test_an_odd_d_k_is_refused_with_rope(person: "Person") -> None:
     person.settle()
     before = person.document.scene
     person.set_size("d_k", "3")
-    assert "use an even d_k such as 2 or 4" in person.message() + person.table_message()
+    assert person.message() + person.table_message() == ODD_D_K
     assert person.document.scene is before
 
 

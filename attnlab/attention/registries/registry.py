@@ -1,5 +1,6 @@
 """All registries together: the choices of a layer, and the options and tables of the chosen entries."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,6 +67,21 @@ def list_entries(config: LayerConfig) -> tuple[Entry, ...]:
         chosen = (choice.entries[getattr(config, choice.field)] for choice in CHOICES if choice.is_on(config))
         found = _ENTRIES[config] = (*chosen, *(feature for feature in FEATURES.values() if feature.on(config)))
     return found
+
+
+_NAMED = re.compile(rf"\b({'|'.join(_BY_FIELD)}) '(\w+)'")
+
+
+def name_as_shown(refusal: str) -> str:
+    """Return a sentence of a ``check`` with entries named by their titles: “RoPE” for positions 'rope'."""
+
+    def write(found: re.Match[str]) -> str:
+        entry = _BY_FIELD[found[1]].entries.get(found[2])
+        if entry is None:
+            return found[0]
+        return f"“{entry.title if found.start() else entry.title[:1].upper() + entry.title[1:]}”"
+
+    return _NAMED.sub(write, refusal)
 
 
 def tables(config: LayerConfig) -> dict[str, Table]:

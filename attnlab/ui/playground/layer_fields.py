@@ -43,7 +43,7 @@ def _reason(e: "Experiment", choice: registry.Choice, entry: Entry) -> str:
     try:
         edits.configure(e, **{choice.field: entry.name})
     except ExperimentError as error:
-        return str(error)
+        return registry.name_as_shown(str(error))
     return ""
 
 
@@ -56,7 +56,7 @@ def fields(e: "Experiment", group: str) -> list[Field]:
             found += [_field(e, option) for option in entry.options]
     for feature in FEATURES.values():
         if feature.group == group:
-            reason = "" if feature.on(e.config) else feature.check(e)
+            reason = "" if feature.on(e.config) else registry.name_as_shown(feature.check(e))
             found += [_field(e, option, reason) for option in feature.options]
     return found
 
