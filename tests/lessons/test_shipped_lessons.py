@@ -84,6 +84,15 @@ def test_every_stated_number_is_computed(lesson: Lesson) -> None:
     assert not stated, "numbers of a computation are written as placeholders: {{weights[2, 1]:.2f}}"
 
 
+@pytest.mark.parametrize("folder", ["lessons", "help"])
+def test_texts_have_typographic_apostrophes(folder: str) -> None:
+    names = [name for name in assets.names(folder) if name.endswith(".md")]
+    assert names
+    for name in names:
+        prose = re.sub(r"```.*?```|`[^`]*`", "", assets.read_text(name), flags=re.DOTALL)
+        assert re.findall(r"\w*[A-Za-z]'\w*", prose) == [], f"{name}: write ’ instead of '"
+
+
 def test_the_first_step_has_a_state(lesson: Lesson) -> None:
     assert all(slide.experiment is not None for slide in make_slides(lesson))
     named = {f"lessons/{step.file}" for step in lesson.steps if step.file is not None}
