@@ -32,7 +32,7 @@ def test_a_path_and_its_bytes_agree() -> None:
 @pytest.mark.parametrize("ask", [assets.read_bytes, assets.read_text, assets.path, assets.names])
 def test_a_missing_resource_is_reported_in_one_sentence(ask: object) -> None:
     assert callable(ask)
-    with pytest.raises(FileError, match=r"attnlab's own file nothing/here\.svg is missing from .*resources"):
+    with pytest.raises(FileError, match=r"attnlab’s own file nothing/here\.svg is missing from .*resources"):
         ask("nothing/here.svg")
 
 

@@ -127,7 +127,7 @@ def test_a_library_of_the_x11_plugin_is_needed_only_with_a_display(
 def test_a_qt_without_its_libraries_is_reported_with_the_missing_one(torn_qt: Path) -> None:
     draw = doctor.check_qt_libraries(torn_qt, {})[0]
     assert (draw.ok, draw.required) == (False, True)
-    assert draw.detail == "Qt's own libQt6Core.so.6 is missing"
+    assert draw.detail == "Qt’s own libQt6Core.so.6 is missing"
 
 
 @linux

@@ -21,7 +21,7 @@ def path(name: str) -> Path:
     """Return the path of a resource on disk, for interfaces that only accept a path."""
     found = _find(name)
     if not isinstance(found, Path):
-        raise FileError(f"attnlab's own file {name} has no path because it is inside an archive. Unpack attnlab.")
+        raise FileError(f"attnlab’s own file {name} has no path because it is inside an archive. Unpack attnlab.")
     return found
 
 
@@ -47,4 +47,4 @@ def _root() -> Traversable:
 
 
 def _missing(name: str) -> str:
-    return f"attnlab's own file {name} is missing from {_root()}: reinstall attnlab."
+    return f"attnlab’s own file {name} is missing from {_root()}: reinstall attnlab."

@@ -265,12 +265,12 @@ def check_qt_libraries(qt: Path | None, environ: Mapping[str, str]) -> list[Chec
 
 def _check_libraries(name: str, files: list[Path], *, required: bool) -> Check:
     if shutil.which("ldd") is None:
-        return Check(name, False, False, "not checked: ldd is not installed", "install glibc's tools")
+        return Check(name, False, False, "not checked: ldd is not installed", "install glibc’s tools")
     missing: set[str] = set()
     for file in files:
         if not file.is_file():
             remedy = _pip("--force-reinstall PySide6-Essentials")
-            return Check(name, False, required, f"Qt's own {file.name} is missing", remedy)
+            return Check(name, False, required, f"Qt’s own {file.name} is missing", remedy)
         answer = _run(["ldd", str(file)], timeout_s=20)
         missing.update(missing_libraries(answer.stdout) if answer else ())
     if missing:

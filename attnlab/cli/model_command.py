@@ -77,12 +77,12 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="attnlab model",
-        description="Show a real model's attention on a text, what its heads look at, and what it predicts.",
+        description="Show a real model’s attention on a text, what its heads look at, and what it predicts.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("source", metavar="SOURCE", help="a model's folder, a name of the cache, or a capture")
+    parser.add_argument("source", metavar="SOURCE", help="a model’s folder, a name of the cache, or a capture")
     parser.add_argument("text", nargs="?", metavar="TEXT", help="the text that it reads")
     parser.add_argument("--target", metavar="TEXT", help="what the decoder of an encoder–decoder has written so far")
     parser.add_argument("--layer", type=_parse_whole, metavar="N", help="a layer, counted from 0")

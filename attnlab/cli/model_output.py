@@ -34,7 +34,7 @@ def describe_capture(capture: "Capture", options: argparse.Namespace) -> str:
     rows = {
         "layers": ", ".join(f"{capture.count_layers(part)} in {part}" for part in capture.parts),
         "heads": f"{capture.n_heads} in each layer, counted from 0",
-        "difference": f"at most {capture.difference:.1e} from the model's own output",
+        "difference": f"at most {capture.difference:.1e} from the model’s own output",
         "tokens": f"{len(capture.tokens)}: {' '.join(capture.tokens)}",
     }
     if capture.target_tokens:

@@ -92,7 +92,7 @@ def _check_name(student: str) -> None:
     if not 0 < len(student) <= LONGEST or student != " ".join(student.split()) or any(c < " " for c in student):
         name = repr(student[:40])
         raise ExperimentError(
-            f"The student's name {name} needs 1 to {LONGEST} characters on one line, without double spaces."
+            f"The student’s name {name} needs 1 to {LONGEST} characters on one line, without double spaces."
         )
 
 

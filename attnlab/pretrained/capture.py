@@ -51,7 +51,7 @@ def capture(
         model(**inputs)
     if not recorder.layers:
         raise ArgumentError(
-            f"{type(model).__name__} computes its attention without the library's AttentionInterface, so there is "
+            f"{type(model).__name__} computes its attention without the library’s AttentionInterface, so there is "
             "nothing to capture; load it with output_attentions=True and use attnlab.view."
         )
     return Capture(

@@ -111,7 +111,7 @@ def read_json(file: Path) -> dict[str, Any]:
         FileError: it cannot be read, or is no such JSON.
     """
     try:
-        found = session_json.parse(read_bytes(file, _JSON_LIMIT, "a model's JSON"))
+        found = session_json.parse(read_bytes(file, _JSON_LIMIT, "a model’s JSON"))
     except (ValueError, RecursionError) as error:
         raise FileError(f"{format_name(file)} is not JSON: {error}.") from None
     if not isinstance(found, dict):

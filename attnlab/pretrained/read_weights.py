@@ -111,7 +111,7 @@ def _refuse_model(path: Path, proposal: Proposal, why: str) -> None:
         ExperimentError: nothing tells its settings; the sentence says why.
     """
     config = path.parent / CONFIG
-    alone = 'settings="keep" imports the weights alone, and their attention may not be the model\'s.'
+    alone = 'settings="keep" imports the weights alone, and their attention may not be the model’s.'
     if config.is_file():
         if proposal.whole and _names_family(config):
             raise ExperimentError(f"{why} {alone}")

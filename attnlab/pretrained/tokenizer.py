@@ -72,7 +72,7 @@ class FileTokenizer:
         try:
             found = self._inner.encode(text, add_special_tokens=special)
         except BaseException as error:  # noqa: BLE001  # the library raises Exception itself, and panics
-            raise ArgumentError(f"The model's tokenizer cannot cut this text: {_explain(error)}.") from None
+            raise ArgumentError(f"The model’s tokenizer cannot cut this text: {_explain(error)}.") from None
         return list(found.ids), tuple(found.tokens)
 
     def name(self, number: int) -> str:

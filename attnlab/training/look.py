@@ -275,7 +275,7 @@ class Viewer:
         state = self.model.state_dict()
         for name, tensor in state.items():
             if name not in weights:
-                raise TrainingError(f"These weights have no {name}, which this model needs; they are another model's.")
+                raise TrainingError(f"These weights have no {name}, which this model needs; they are another model’s.")
             got, need = list(weights[name].shape), list(tensor.shape)
             if got != need:
                 raise TrainingError(f"{name} has shape {got}; this model needs {need}.")

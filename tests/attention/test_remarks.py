@@ -146,7 +146,7 @@ def test_conventions_are_named_at_their_stage_and_are_not_odd() -> None:
     for stage in ("rotated_queries", "rotated_keys"):
         (said,) = find_stage_remarks(rope, stage)
         assert said == (
-            "Columns c and c + d_k/2 are a pair, as in the transformers library; the paper and Meta's files pair "
+            "Columns c and c + d_k/2 are a pair, as in the transformers library; the paper and Meta’s files pair "
             "neighbours."
         )
     assert find_stage_remarks(rope, "scores") == ()

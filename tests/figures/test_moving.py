@@ -235,5 +235,5 @@ def test_a_frozen_program_does_not_suggest_pip(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(AttnlabError, match="An MP4 needs ffmpeg: install it with your system's packages; a GIF"):
+    with pytest.raises(AttnlabError, match="An MP4 needs ffmpeg: install it with your system’s packages; a GIF"):
         film_file.find_ffmpeg()

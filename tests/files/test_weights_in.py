@@ -96,7 +96,7 @@ def test_shapes_decide_the_orientation_of_matrices(turned: bool, seed: int, wide
 def test_embeddings_decide_the_orientation_where_shapes_and_names_do_not() -> None:
     written = {"W_q": torch.randn(8, 4), "W_k": torch.randn(8, 4), "W_v": torch.randn(8, 4)}
     arrays = arrays_of(written)
-    for d_model, transposed, reason in ((8, False, "embeddings'"), (4, True, "embeddings'"), (5, False, "usual")):
+    for d_model, transposed, reason in ((8, False, "embeddings’"), (4, True, "embeddings’"), (5, False, "usual")):
         (proposal,) = guess(arrays, base(d_model))
         assert proposal.parts["W_q"].transposed == transposed
         assert reason in proposal.notes[0]
@@ -182,7 +182,7 @@ def test_missing_weights_are_kept_from_the_experiment_or_absent() -> None:
     e = attnlab.preset("journey")
     new = torch.randn(3, 2)
     (proposal,) = guess(arrays_of({"W_q": new}), e)
-    assert "The file has no W_k and no W_v; the experiment's own is kept." in proposal.notes
+    assert "The file has no W_k and no W_v; the experiment’s own is kept." in proposal.notes
     taken = apply(proposal, arrays_of({"W_q": new}), e, n_heads=1)
     assert torch.equal(taken.weights.W_q, new)
     assert taken.weights.W_k is e.weights.W_k
@@ -203,7 +203,7 @@ def test_matrices_without_known_names_are_taken_in_order() -> None:
     arrays = arrays_of({f"arr_{i}": torch.full((2, 2), float(i)) for i in range(3)})
     (proposal,) = guess(arrays)
     assert proposal.notes[0] == (
-        "No name is known; taken in the file's order: W_q is arr_0, W_k is arr_1, W_v is arr_2."
+        "No name is known; taken in the file’s order: W_q is arr_0, W_k is arr_1, W_v is arr_2."
     )
     assert apply(proposal, arrays, base(2), n_heads=1).weights.W_v.tolist() == [[2, 2], [2, 2]]
     assert guess(arrays_of({"x": torch.ones(2, 2)})) == ()

@@ -338,7 +338,7 @@ def test_an_exercise_survives_saving_and_loading(preset: str, tmp_path: Path) ->
         ({"version": 10**400}, "newer attnlab"),
         ({"version": 10**4000}, "a number in it has 4,001 digits"),
         ({"title": "x" * 1_000_000}, "The title has 1000000 characters; the maximum is 200."),
-        ({"students": ["Ada", "a\nb"]}, "The student's name 'a\\nb' needs"),
+        ({"students": ["Ada", "a\nb"]}, "The student’s name 'a\\nb' needs"),
         ({"students": ["\x1b[31m"]}, "needs 1 to 200 characters"),
         ({"students": ["x" * 1000]}, "needs 1 to 200 characters"),
         ({"students": ["x"] * 100_000}, "There are 100000 students; the maximum is 1000."),

@@ -25,7 +25,7 @@ def loaded(name: str) -> ModuleType:
         "Traceback (most recent call last):",
         "ModuleNotFoundError: No module named 'attnlab.bench.live'",
         "attnlab: RuntimeError: Unable to find torch_shm_manager at bin/torch_shm_manager",
-        "attnlab: attnlab's own file fonts is missing from /opt/attnlab/_internal/resources: reinstall attnlab.",
+        "attnlab: attnlab’s own file fonts is missing from /opt/attnlab/_internal/resources: reinstall attnlab.",
         'qt.qpa.plugin: Could not load the Qt platform plugin "xcb" in "" even though it was found.',
         "libtorch_cpu.so: cannot open shared object file: No such file or directory",
         "Fatal Python error: Segmentation fault",

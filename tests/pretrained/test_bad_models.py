@@ -465,7 +465,7 @@ def test_a_tokenizer_that_cannot_cut_a_text(copied: Callable[[str], Path], chang
     folder = copied("llama")
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer | changes))
-    assert sentence(folder, text).startswith("The model's tokenizer cannot cut this text: ")
+    assert sentence(folder, text).startswith("The model’s tokenizer cannot cut this text: ")
 
 
 def test_half_a_character_is_refused(make: Make) -> None:

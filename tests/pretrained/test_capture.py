@@ -148,7 +148,7 @@ def test_damaged_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
 
 def test_what_cannot_be_captured_is_named() -> None:
     bloom = transformers.BloomForCausalLM(transformers.BloomConfig(vocab_size=14, hidden_size=24, n_layer=1, n_head=4))
-    with pytest.raises(ArgumentError, match="BloomForCausalLM computes its attention without the library's"):
+    with pytest.raises(ArgumentError, match="BloomForCausalLM computes its attention without the library’s"):
         attnlab.capture(bloom, input_ids=torch.tensor([[3, 4]]))
     with pytest.raises(ArgumentError, match="capture was given str; it needs a model of the transformers library"):
         attnlab.capture("gpt2")

@@ -17,7 +17,7 @@ TEXT = "the cat sat on the mat , it was soft"
 
 
 def read_states(folder: object) -> Experiment:
-    """Return the last layer's hidden states and tokens of a model, without its weights and settings."""
+    """Return the last layer’s hidden states and tokens of a model, without its weights and settings."""
     e = attnlab.read_model(str(folder)).run(TEXT).experiment(2)
     return Experiment(e.tokens, e.embeddings)
 
@@ -81,7 +81,7 @@ def test_a_layer_without_its_config_is_imported_only_on_request(make: Make, tmp_
         attnlab.read_weights(path, e, layer=2, n_heads=4)
     assert str(raised.value) == (
         f"No config.json beside {path} tells the mask, scale and positions of transformer.h.2.attn; put that of the "
-        'model there. settings="keep" imports the weights alone, and their attention may not be the model\'s.'
+        'model there. settings="keep" imports the weights alone, and their attention may not be the model’s.'
     )
     assert attnlab.read_weights(path, e, layer=2, n_heads=4, settings="keep").n_heads == 4
 

@@ -85,12 +85,12 @@ def test_two_oddities_are_two_lines_and_stay_above_a_lens(person: "Person") -> N
 def test_rope_says_which_columns_are_a_pair_where_it_is_chosen_and_where_it_acts(person: "Person") -> None:
     popup = popup_of(person, "Positions")
     (row,) = (row for row in popup.findChildren(PillRow) if row.text() == "RoPE")
-    assert "as in the transformers library; the paper and Meta's files pair" in row.accessibleDescription()
+    assert "as in the transformers library; the paper and Meta’s files pair" in row.accessibleDescription()
     close(person, "Positions")
     person.choose("Positions", "RoPE")
     person.settle()
     person.point_at("rotated_queries", 1, 0)
-    assert "Meta's files pair neighbours" in arithmetic(person)
+    assert "Meta’s files pair neighbours" in arithmetic(person)
     person.point_at("queries", 1, 0)
     assert "neighbours" not in arithmetic(person)
 

@@ -32,7 +32,7 @@ def write(person: "Person", text: str) -> TextField:
 
 
 def strip(person: "Person") -> TokenStrip:
-    return person.find(TokenStrip, "Second sequence's tokens")
+    return person.find(TokenStrip, "Second sequence’s tokens")
 
 
 def cross(person: "Person", text: str = "one small step") -> None:
@@ -220,7 +220,7 @@ def test_the_table_and_sizes_of_the_second_sequence_exist_with_it(person: "Perso
     assert person.painted("weights").shape == (1, 6, 5)
     person.press("Second sequence")
     assert person.message() == (
-        "W_k and W_v have 4 rows, one for each number of the second sequence's tokens; "
+        "W_k and W_v have 4 rows, one for each number of the second sequence’s tokens; "
         "without it they need d_model = 3: set d_memory to 3 first."
     )
     assert person.playground.inputs.memory_switch.isChecked()

@@ -24,7 +24,7 @@ def toggle_memory(e: Experiment, on: bool) -> Experiment:
     d_memory = e.memory.shape[1]
     if d_memory != e.d_model:
         raise ExperimentError(
-            f"W_k and W_v have {d_memory} rows, one for each number of the second sequence's tokens; "
+            f"W_k and W_v have {d_memory} rows, one for each number of the second sequence’s tokens; "
             f"without it they need d_model = {e.d_model}: set d_memory to {e.d_model} first."
         )
     others = [_remove_memory(sample, sample.length) for sample in e.others]

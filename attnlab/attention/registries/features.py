@@ -84,20 +84,20 @@ FEATURES = {
         Feature(
             name="sink",
             title="Sink",
-            about="An extra logit per head takes part of every row's weight and has no value",
+            about="An extra logit per head takes part of every row’s weight and has no value",
             convention="The sink is a learned logit of each head, as in gpt-oss; at 0 it is softmax-off-by-one.",
             group="heads",
             options=(
                 Option(
                     "sink",
                     "Attention sink",
-                    "A learned logit per head, as in gpt-oss, that takes part of every row's weight and has no value; "
+                    "A learned logit per head, as in gpt-oss, that takes part of every row’s weight and has no value; "
                     "at 0 it is softmax-off-by-one",
                     "switch",
                     default=False,
                 ),
             ),
-            tables=(Table("sinks", "The logit of each head's sink", ("head",), "zeros", "attention"),),
+            tables=(Table("sinks", "The logit of each head’s sink", ("head",), "zeros", "attention"),),
             check=_sink_check,
             on=lambda config: bool(config.option("sink")),
         ),

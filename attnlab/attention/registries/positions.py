@@ -97,7 +97,7 @@ def _t5_check(e: Layer) -> str:
 
 
 _HALVES = (
-    "Columns c and c + d_k/2 are a pair, as in the transformers library; the paper and Meta's files pair neighbours."
+    "Columns c and c + d_k/2 are a pair, as in the transformers library; the paper and Meta’s files pair neighbours."
 )
 
 POSITIONS = {

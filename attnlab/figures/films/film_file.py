@@ -87,7 +87,7 @@ def find_ffmpeg() -> str:
         found = shutil.which("ffmpeg")
     if found is None:
         frozen = getattr(sys, "frozen", False)  # a bundled program with its own Python, for which pip cannot install
-        bringing = "install it with your system's packages" if frozen else 'install it with pip install "attnlab[film]"'
+        bringing = "install it with your system’s packages" if frozen else 'install it with pip install "attnlab[film]"'
         raise AttnlabError(f"An MP4 needs ffmpeg: {bringing}; a GIF or an APNG does not need it.")
     return found
 

@@ -19,6 +19,8 @@ from attnlab.attention.stages.spelling import variable
 from attnlab.attention.stages.table import STAGES, Stage, about
 from attnlab.attention.unwritten import check_unwritten
 
+_CONSOLE = {"−": "-", "÷": "/", "√d_k": "sqrt(d_k)", "√d_model": "sqrt(d_model)", "“": '"', "”": '"', "’": "'"}
+"""What a script writes for characters that some consoles cannot print."""
 _PRINT_OTHERS = (
     "for place, each in enumerate(batch):",
     "    if each is not stages:",
@@ -159,10 +161,10 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
 
 
 def _write_ascii(sentence: str) -> str:
-    """Return a sentence without the characters that some consoles cannot print."""
-    for plain, other in (("-", "−"), ("sqrt(d_k)", "√d_k"), ("sqrt(d_model)", "√d_model"), ('"', "“"), ('"', "”")):
+    """Return a sentence in the characters that every console can print."""
+    for other, plain in _CONSOLE.items():
         sentence = sentence.replace(other, plain)
-    return sentence.replace("÷", "/")
+    return sentence
 
 
 def format_title(title: str) -> str:

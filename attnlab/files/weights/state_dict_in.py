@@ -64,7 +64,7 @@ def _load(file: Path) -> Any:
         _check_zip(file)
     elif os.stat(file).st_size > LEGACY_LIMIT:
         raise FileError(
-            f"{shorten_name(file.name)} is larger than {LEGACY_LIMIT >> 20} MiB and in torch's old format: resave it."
+            f"{shorten_name(file.name)} is larger than {LEGACY_LIMIT >> 20} MiB and in torch’s old format: resave it."
         )
     try:
         with warnings.catch_warnings():

@@ -96,7 +96,7 @@ def _by_order(matrices: Sequence[NamedArray], heads: Heads) -> tuple[Proposal, .
         return ()
     parts = {field: Part(array.name) for field, array in zip(_BY_ORDER, matrices, strict=False)}
     order = ", ".join(f"{field} is {shorten_name(part.array)}" for field, part in parts.items())
-    return (Proposal("", Frozen(parts), heads, (f"No name is known; taken in the file's order: {order}.",)),)
+    return (Proposal("", Frozen(parts), heads, (f"No name is known; taken in the file’s order: {order}.",)),)
 
 
 def _proposal(
@@ -108,7 +108,7 @@ def _proposal(
     heads, told = _heads(parts, arrays, heads)
     missing = [field for field in ("W_q", "W_k", "W_v") if field not in parts]
     notes = [*_layout_notes(parts, arrays, decided), *told]
-    notes += [f"The file has no {' and no '.join(missing)}; the experiment's own is kept."] if missing else []
+    notes += [f"The file has no {' and no '.join(missing)}; the experiment’s own is kept."] if missing else []
     return Proposal(name, Frozen(parts), heads, tuple(notes), refused)
 
 
@@ -182,7 +182,7 @@ def _reading(field: str, part: Part, array: NamedArray, decided: str) -> str:
         "shapes": "the only way the shapes fit",
         "sizes": "which gives the usual sizes",
         "nothing": "as is usual for its name; the shapes contradict each other",
-        "embeddings": "the only way the embeddings' columns fit",
+        "embeddings": "the only way the embeddings’ columns fit",
         "others": "like the rest of its layer",
         "names": "as is usual for its name; the shapes would fit both ways",
     }[decided]

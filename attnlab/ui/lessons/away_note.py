@@ -14,7 +14,7 @@ class AwayNote(QWidget):
         self._note, there = QLabel(), QPushButton("Back to this step")
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self._note.setWordWrap(True)
-        there.setToolTip("Open this step's experiment again; undo returns to the current one")
+        there.setToolTip("Open this step’s experiment again; undo returns to the current one")
         there.clicked.connect(return_here)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

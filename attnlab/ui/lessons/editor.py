@@ -187,7 +187,7 @@ class Editor(FollowsTheme, QWidget):
         self._state.setProperty("role", "caption")
         self._state.setAccessibleName("State of the step")
         self._record, self._insert = QPushButton("Record again"), QPushButton("Insert the number")
-        self._record.setToolTip("Make this step show the playground's current state")
+        self._record.setToolTip("Make this step show the playground’s current state")
         self._insert.setToolTip("Insert the number of the cell that the step holds into the text")
         self._record.clicked.connect(self._on_record_clicked)
         self._insert.clicked.connect(self._on_insert_clicked)

@@ -106,7 +106,7 @@ class LessonPanel(FollowsTheme, QFrame):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName("The step's text")
+        area.setAccessibleName("The step’s text")
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 8, 0)

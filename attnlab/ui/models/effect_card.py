@@ -137,9 +137,9 @@ class EffectCard(ModelCard):
 
     def _show_similar(self, effect: Effect, changed: bool) -> None:
         self.sentence.setText(
-            f"{effect.same:.3f} is the cosine of the sentence's vector (the mean of its tokens) with and without it."
+            f"{effect.same:.3f} is the cosine of the sentence’s vector (the mean of its tokens) with and without it."
             if changed
-            else "Switch a head off to see how far the sentence's vector moves."
+            else "Switch a head off to see how far the sentence’s vector moves."
         )
         self.answers.setAccessibleName("Similar to")
         self.answers.show_meters([self._compare(row, changed) for row in effect.similar], above=True)

@@ -20,7 +20,7 @@ VALUES = {
     "weights": ("Weights", "The softmax weights: each row sums to 1"),
     "moved": (
         "What moves",
-        "‖α v W_o‖: how far each key's value moves the query; a large weight on a short value is little",
+        "‖α v W_o‖: how far each key’s value moves the query; a large weight on a short value is little",
     ),
 }
 LEAST = 280

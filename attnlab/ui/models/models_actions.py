@@ -17,7 +17,7 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
 
     return [
         Action("model-choose", "Open a model…", "Models", tools, lambda t: t.choose_model()),
-        Action("model-folder", "Open a model's folder…", "Models", tools, lambda t: t.choose_folder()),
+        Action("model-folder", "Open a model’s folder…", "Models", tools, lambda t: t.choose_folder()),
         Action("model-text", "Open a text for the model…", "Models", tools, lambda t: t.choose_text()),
         Action("model-texts", "Compare several texts in the model…", "Models", tools, lambda t: t.show_texts()),
         Action(
@@ -40,7 +40,7 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
         ),
         Action(
             "model-playground",
-            "Open the model's layer in the playground",
+            "Open the model’s layer in the playground",
             "Models",
             tools,
             lambda t: t.trip.open(),
@@ -55,7 +55,7 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             enabled=lambda m: m.cards.diagram.is_drawn and m.session.view.drawn,
             hint="On the whole screen, block by block; F5 on the diagram",
         ),
-        Action("model-export", "Export the model's maps…", "Models", tools, lambda t: t.export_figure()),
+        Action("model-export", "Export the model’s maps…", "Models", tools, lambda t: t.export_figure()),
         Action(
             "model-export-all",
             "Export all heads of the model as one page…",

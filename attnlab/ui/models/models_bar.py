@@ -64,7 +64,7 @@ class ModelsBar(FollowsTheme, QFrame):
         self.open, self.export = QPushButton("Open in Playground"), QPushButton("Export")
         self.open.setProperty("primary", "true")
         self.open.setToolTip(OPEN_TIP)
-        self.export.setToolTip("Export this layer's maps as a figure or a table, or the diagram (Ctrl+E)")
+        self.export.setToolTip("Export this layer’s maps as a figure or a table, or the diagram (Ctrl+E)")
         self.panel.toggled.connect(self.panel_toggled)
         self.model.clicked.connect(self.menu_requested)
         self.folder.clicked.connect(self.folder_requested)
@@ -121,9 +121,9 @@ class ModelsBar(FollowsTheme, QFrame):
         else:
             difference = write_difference(layer.difference)
             text, brief, role = f"differs from the model by up to {difference}", f"off by {difference}", "error"
-        compared = "The weights that the playground computes from this layer, beside the model's own"
+        compared = "The weights that the playground computes from this layer, beside the model’s own"
         if layer.overview.facts.fixed:
-            compared = "The layer's output, computed from what the capture keeps, beside the model's own"
+            compared = "The layer’s output, computed from what the capture keeps, beside the model’s own"
         set_role(self.badge, role)
         self.badge.brief = brief
         self.badge.setText(text)

@@ -80,7 +80,7 @@ class ModelsTools(QObject):
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
-        dialog = QFileDialog(self._window, "Open a model's folder")
+        dialog = QFileDialog(self._window, "Open a model’s folder")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
         dialog.fileSelected.connect(lambda path: self._workspace.open_model(str(path)))

@@ -16,8 +16,8 @@ Truth = Literal["true", "changed", "edited", "invented"]
 SAID: dict[Truth, tuple[str, str]] = {
     "true": ("✓ true to the model", "good"),
     "changed": ("✓ as in the model with your changes", "good"),
-    "edited": ("edited: no longer the model's own", "strong"),
-    "invented": ("new random words: not the model's; Enter lets it read them", "error"),
+    "edited": ("edited: no longer the model’s own", "strong"),
+    "invented": ("new random words: not the model’s; Enter lets it read them", "error"),
 }
 """What each state is called, and its role in the style sheet."""
 ROOMY = 560

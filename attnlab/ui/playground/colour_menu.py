@@ -50,7 +50,7 @@ class ColourMenu(QMenu):
                 scales.addAction(self._offer(title, tip, name == current.scale, replace(current, scale=name)))
         self.addSeparator()
         if entry.has_heads and e.n_heads > 1:
-            tip = "Each head's map has a scale that ends at a number of its own."
+            tip = "Each head’s map has a scale that ends at a number of its own."
             self._offer(EACH_HEAD, tip, current.each_head, replace(current, each_head=not current.each_head))
         if entry.axes[-1] == "key":
             self._offer(MUTE_SINKS, MUTE_TIP, current.mute_sinks, replace(current, mute_sinks=not current.mute_sinks))

@@ -42,7 +42,7 @@ class LensBar(QWidget):
         self.strips = QPushButton("Σ")
         self.strips.setCheckable(True)
         self.strips.setAccessibleName("Figures on the cards")
-        self.strips.setToolTip("Show each stage's range and row sums on its card")
+        self.strips.setToolTip("Show each stage’s range and row sums on its card")
         self.pin = QPushButton("Pin")
         self.explain = QPushButton("Explain")
         self.explain.setToolTip("Show how the held number is computed, beside the canvas")

@@ -24,7 +24,7 @@ _MOST_NAMED = 2
 """The number of new words that are named; more are counted."""
 _NAMES: dict[Side, tuple[str, str]] = {
     "query": ("sentence", "Tokens"),
-    "memory": ("second sentence", "Second sequence's tokens"),
+    "memory": ("second sentence", "Second sequence’s tokens"),
 }
 
 

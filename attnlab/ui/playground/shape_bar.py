@@ -23,7 +23,7 @@ SIZES = (
 )
 MEMORY_SIZES = (
     ("T_k", "T<sub>k</sub>", "tokens of the second sequence"),
-    ("d_memory", "d<sub>memory</sub>", "columns of the second sequence's embeddings"),
+    ("d_memory", "d<sub>memory</sub>", "columns of the second sequence’s embeddings"),
 )
 _ABOUT_FREE = {"d_ff": "hidden numbers of the feed-forward"}
 LARGEST = 512
@@ -51,7 +51,7 @@ class ShapeBar(QWidget):
         self.free_sizes: dict[str, QSpinBox] = {}
         groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
         free = tuple(
-            (axis, write_html(axis), _ABOUT_FREE.get(axis, "a size that only the score's tables have"))
+            (axis, write_html(axis), _ABOUT_FREE.get(axis, "a size that only the score’s tables have"))
             for axis in free_axes()
         )
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):

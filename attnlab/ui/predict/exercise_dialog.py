@@ -123,7 +123,7 @@ class ExerciseDialog(QDialog):
     def _make_buttons(self) -> QGridLayout:
         self.handout_button = button("Hand-out PDF…", "Print a sheet with boxes for each student")
         self.answers_button = button("Answer sheet PDF…", "Print the same sheets with the answers and the arithmetic")
-        self.try_button = button("Try it here", "Open the first student's numbers, hide the answers, and ask for them")
+        self.try_button = button("Try it here", "Open the first student’s numbers, hide the answers, and ask for them")
         self.grade_button = button("Grade answers (CSV)…", "Read a file of student, cell, value and grade it")
         self.open_button = button("Open…", "Open a saved exercise")
         self.save_button = button("Save…", "Save the exercise, to print or grade it again later")

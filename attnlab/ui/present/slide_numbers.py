@@ -43,7 +43,7 @@ class SlideNumbers:
         """Restore the slide's own state, as an undoable edit."""
         if self.changed:
             own = self.own
-            self._playground.document.edit_scene("Back to the step's state", lambda _: own)
+            self._playground.document.edit_scene("Back to the step’s state", lambda _: own)
 
     def find_trace(self) -> "Trace | None":
         """Return the open experiment's numbers; while these are computed after an edit, the earlier ones."""

@@ -20,7 +20,7 @@ NORMS = (
 _MODEL = {
     "layers": ("layers", "The number of attention layers", 1, 12),
     "heads": ("heads", "The number of heads per layer; they share d_model", 1, 64),
-    "d_model": ("d model", "The size of a token's vector", 1, 1024),
+    "d_model": ("d model", "The size of a token’s vector", 1, 1024),
     "d_ff": ("d feed-forward", "Hidden units between two attention layers; 0 removes this part", 0, 4096),
 }
 
@@ -48,7 +48,7 @@ def make_model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Fi
             fields.append(Field(name, title, about, "whole", value, rest, least, most))
     if "positions" in used:
         choices = tuple(Choice(name, each.title, each.about) for name, each in POSITIONS.items() if each.is_trained)
-        about = "How the model encodes a token's position"
+        about = "How the model encodes a token’s position"
         fields.append(
             Field("positions", "positions", about, "choice", model.positions, usual.positions, choices=choices)
         )

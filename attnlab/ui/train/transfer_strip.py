@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOMY = 440
 """The width in pixels at 100 % from which the text and the button without sending both fit."""
 ABOUT = (
-    "The numbers of this layer's weights and biases are sent back; tokens, embeddings and a painted mask belong to the "
+    "The numbers of this layer’s weights and biases are sent back; tokens, embeddings and a painted mask belong to the "
     "sentence and stay here; sizes and switches such as causal cannot be changed in a trained model"
 )
 

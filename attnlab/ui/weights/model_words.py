@@ -10,10 +10,10 @@ from attnlab.ui.weights.trial import Trial
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
-ONLY = "only the whole model has this layer's hidden states"
+ONLY = "only the whole model has this layer’s hidden states"
 CONFIRM = "To import it, switch on “Weights alone”."
 ALONE = "No config.json is beside this layer: mask, scale and positions stay as they are here, and may not be its own."
-PLAIN = "Import takes the weights alone, and the attention will not be the model's."
+PLAIN = "Import takes the weights alone, and the attention will not be the model’s."
 
 
 def describe_model(trial: Trial, embeddings: Embeddings) -> str:
@@ -50,7 +50,7 @@ def describe_settings(e: "Experiment") -> str:
     elif config.positions == "t5":
         told.append(f"T5's table of {config.option('t5_buckets')} distances")
     elif config.positions == "rope_scaled":
-        told.append("RoPE with the model's scaled frequencies")
+        told.append("RoPE with the model’s scaled frequencies")
     else:
         assert config.positions == "none"
         told.append("no positions in the attention")

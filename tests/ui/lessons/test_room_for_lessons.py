@@ -27,7 +27,7 @@ def read_explain(person: "Person") -> str:
 @pytest.mark.parametrize("type_size", [100, 140, 160, 175])
 def test_a_lesson_is_not_cut_while_the_explanation_is_half_empty(person: "Person", type_size: int) -> None:
     open_step(person, "causal-masks", 2, type_size)
-    text = person.find(QScrollArea, "The step's text")
+    text = person.find(QScrollArea, "The step’s text")
     person.wait_for(lambda: text.verticalScrollBar().maximum() == 0)
     assert person.playground.explain.verticalScrollBar().maximum() == 0
 
@@ -35,7 +35,7 @@ def test_a_lesson_is_not_cut_while_the_explanation_is_half_empty(person: "Person
 @pytest.mark.slow
 def test_type_enlarged_while_a_lesson_is_open_gives_its_text_more_room(person: "Person") -> None:
     open_step(person, "causal-masks", 2)
-    text, before = person.find(QScrollArea, "The step's text"), panel_of(person).height()
+    text, before = person.find(QScrollArea, "The step’s text"), panel_of(person).height()
     person.window.change_settings(type_size=160)
     person.wait_for(lambda: panel_of(person).height() > before and text.verticalScrollBar().maximum() == 0)
 
@@ -64,7 +64,7 @@ def test_while_a_lesson_is_open_the_explanation_shows_no_example(person: "Person
 @pytest.mark.slow
 def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(person: "Person") -> None:
     open_step(person, "causal-masks", 2, 200)
-    explain, text = person.playground.explain, person.find(QScrollArea, "The step's text")
+    explain, text = person.playground.explain, person.find(QScrollArea, "The step’s text")
     person.wait_for(lambda: not explain.isVisible() and text.verticalScrollBar().maximum() == 0)
     find_controller(person).player.finish()
     person.settle()
@@ -103,7 +103,7 @@ def test_a_scroll_bar_that_was_there_while_opening_takes_no_room_from_the_text(p
     find_controller(person).open(name)
     person.settle()
     person.window.show_workspace("playground")
-    text = person.find(QScrollArea, "The step's text")
+    text = person.find(QScrollArea, "The step’s text")
     inside = text.widget()
     person.wait_for(lambda: inside.heightForWidth(inside.width()) <= text.viewport().height() >= inside.height())
     assert not text.verticalScrollBar().isVisible()

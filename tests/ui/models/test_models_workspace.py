@@ -396,7 +396,7 @@ def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelR
     reader.type("b c b")
     reader.settle()
     assert trip.truth == "invented"
-    assert trip.strip.truth.text() == "new random words: not the model's; Enter lets it read them"
+    assert trip.strip.truth.text() == "new random words: not the model’s; Enter lets it read them"
     reader.key(Key.Key_Return)
     reader.wait_for(lambda: trip.truth == "true")
     reader.settle()

@@ -1,4 +1,4 @@
-"""The answer to one's own probe: at every moment, for every task, with the right tokens before or the model's own."""
+"""The answer to one's own probe: at every moment, for every task, with the right tokens before or the model’s own."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 __all__ = ["make"]
-VECTORS = "The embeddings are new random words: only the whole model has this layer's hidden states."
+VECTORS = "The embeddings are new random words: only the whole model has this layer’s hidden states."
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ VECTORS = "The embeddings are new random words: only the whole model has this la
         ),
         (
             "llama-3",
-            "causal, 4 heads sharing 2 key heads, scores ÷ √d_k, RoPE with the model's scaled frequencies",
+            "causal, 4 heads sharing 2 key heads, scores ÷ √d_k, RoPE with the model’s scaled frequencies",
             (True, "sqrt_d_k", "rope_scaled"),
         ),
         ("t5", "not causal, 4 heads, scores unscaled, T5's table of 32 distances", (False, "none", "t5")),
@@ -72,7 +72,7 @@ def test_what_cannot_be_set_is_named_and_no_truth_is_claimed(person: "Person", m
     user = open_weights(person, [tmp_path / "model.safetensors"])
     text = user.dialog.offer_text.text()
     assert text.startswith("config.json has 0.5 for partial_rotary_factor")
-    assert text.endswith("Import takes the weights alone, and the attention will not be the model's.")
+    assert text.endswith("Import takes the weights alone, and the attention will not be the model’s.")
     user.close()
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
     user = open_weights(person, [tmp_path / "model.safetensors"])

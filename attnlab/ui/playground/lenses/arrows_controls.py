@@ -27,7 +27,7 @@ _PLANES = (
 )
 _FOLLOWS = (
     Choice("matrix", "the matrix", "The smallest change of the matrix; the arrows of its colour move along"),
-    Choice("token", "the token", "The token's row of X; its query, its key and its value all move"),
+    Choice("token", "the token", "The token’s row of X; its query, its key and its value all move"),
 )
 _ROTATED = (
     Choice(True, "after", "The queries and keys that the scores use, rotated by their positions"),

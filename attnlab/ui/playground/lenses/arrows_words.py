@@ -99,18 +99,18 @@ def describe_drag(trace: "Trace", drawn: str, follows: str) -> str:
     if drawn == "inputs":
         if trace.experiment.memory_embeddings is not None:
             return (
-                "Pull a token's tip: its row follows. That of X moves its query; that of M moves its key and its value."
+                "Pull a token’s tip: its row follows. That of X moves its query; that of M moves its key and its value."
             )
-        return "Pull a token's tip: its row of X follows, and its query, key and value with it."
+        return "Pull a token’s tip: its row of X follows, and its query, key and value with it."
     if trace.experiment.config.qk_norm != "none":
         return "Queries and keys are drawn after they are normalised, and cannot be pulled: switch QK norm off."
     if follows == "token":
         if trace.experiment.memory_embeddings is not None:
             return (
-                "Pull a tip: the token's row follows with the smallest change: that of X moves its query, that of M "
+                "Pull a tip: the token’s row follows with the smallest change: that of X moves its query, that of M "
                 "its key and its value."
             )
-        return "Pull a tip: the token's row of X follows with the smallest change; its query, key and value all move."
+        return "Pull a tip: the token’s row of X follows with the smallest change; its query, key and value all move."
     return (
         "Pull a tip: its matrix W_q, W_k or W_v changes as little as it can, and the arrows of its colour move along."
     )

@@ -50,8 +50,8 @@ class ScoreCard(Card):
         self.about, self.largest = FormulaLabel(role="muted"), FormulaLabel()
         self.cut = sentence_label(role="muted")
         self.map = _make_map("contributions", "the query’s numbers down, the key’s across")
-        self.rows = NumberTable("Sums of the rows: the query's numbers")
-        self.columns = NumberTable("Sums of the columns: the key's numbers")
+        self.rows = NumberTable("Sums of the rows: the query’s numbers")
+        self.columns = NumberTable("Sums of the columns: the key’s numbers")
         sums = QWidget()
         column = QVBoxLayout(sums)
         column.setContentsMargins(0, 0, 0, 0)
@@ -155,7 +155,7 @@ class BlocksCard(Card):
         self.sentence = sentence_label()
         self.map = _make_map("content and position", "query down, key across")
         self.column.addWidget(sentence_label("Content and position", "title"))
-        text = "Each token's vector is its embedding plus that of its position, so the score is a sum of blocks."
+        text = "Each token’s vector is its embedding plus that of its position, so the score is a sum of blocks."
         for widget in (sentence_label(text, "muted"), self.map, self.sentence):
             self.column.addWidget(widget)
 

@@ -27,7 +27,7 @@ class ContributionsLens(Lens):
 
     name = "contributions"
     title = "Contributions"
-    about = "The products of the two tokens' numbers that sum to a score"
+    about = "The products of the two tokens’ numbers that sum to a score"
     tab_order = 27
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 _MEASURES = (
-    ("total", "sum", "Σ of the row's weights"),
+    ("total", "sum", "Σ of the row’s weights"),
     ("entropy", "entropy", "Entropy of the row in nats: 0 if one key has all the weight"),
     ("effective", "effective", "Effective tokens: the exponential of the entropy"),
     ("largest", "largest", "The largest weight of the row"),
