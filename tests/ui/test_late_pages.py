@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QSize
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
+from attnlab.ui.base.theme import font
 from attnlab.ui.base.themed import FollowsTheme
 
 if TYPE_CHECKING:
@@ -19,6 +21,17 @@ class Restyled(FollowsTheme, QWidget):
 
     def restyle(self) -> None:
         self.times += 1
+
+
+class Headed(FollowsTheme, QWidget):
+    """Has a title with a font of a role."""
+
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.title = QLabel("Title", self)
+
+    def restyle(self) -> None:
+        self.title.setFont(font("caption_strong"))
 
 
 class Changes(QObject):
@@ -81,6 +94,21 @@ def test_a_hidden_workspace_looks_as_if_it_had_been_shown_all_the_time(person: "
     person.settle()
     window.change_settings(theme="dark", type_size=150)
     person.wait_for(lambda: read_look(window) == found)
+
+
+def test_fonts_that_a_page_sets_last_where_the_size_is_back_when_it_is_shown(person: "Person") -> None:
+    area = person.playground.lenses
+    area.open_lens("contributions")
+    person.settle()
+    titled = Headed(area.stack.currentWidget())
+    titled.show()
+    person.window.change_settings(type_size=150)
+    person.settle()
+    area.open_lens("canvas")
+    for size in (100, 150):
+        person.window.change_settings(type_size=size)
+    area.open_lens("contributions")
+    assert (titled.title.font().weight(), titled.title.font().pixelSize()) == (QFont.Weight.DemiBold, 17)
 
 
 def test_a_lens_of_a_hidden_workspace_follows_with_it(person: "Person") -> None:

@@ -16,6 +16,7 @@ from attnlab.ui.base.guard import guarded
 _STYLED = Qt.WidgetAttribute.WA_WState_Polished  # a new style passes over widgets without it
 _resting: WeakSet[QWidget] = WeakSet()
 _late: WeakSet[QWidget] = WeakSet()
+_waking: set[QWidget] = set()
 
 
 def rest(page: QWidget) -> None:
@@ -35,8 +36,15 @@ def wake(page: QWidget) -> None:
         style.unpolish(each)
         style.polish(each)
         each.setAttribute(_STYLED)
+    _waking.update(waiting)
     for each in waiting:
         QApplication.sendEvent(each, QEvent(QEvent.Type.StyleChange))
+    _waking.clear()
+
+
+def is_waking(widget: QWidget) -> bool:
+    """Return whether a widget is just given the style sheet, which takes the fonts away that it had set."""
+    return widget in _waking
 
 
 def replace_sheet(app: QApplication, sheet: str) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.figures.palette import LIGHT, PALETTES, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.late_pages import is_waking
 from attnlab.ui.base.theme import qt_palette, scale, set_sheet, style_sheet
 
 _BY_HAIRLINE = {QColor(palette.hairline).rgb(): palette for palette in PALETTES.values()}
@@ -98,10 +99,10 @@ class FollowsTheme(metaclass=_Restyled):
         raise NotImplementedError
 
     def restyle_if_changed(self) -> None:
-        """Run ``restyle`` unless it has already run for this theme and size of type."""
+        """Run ``restyle`` unless it has already run for this theme and size of type, and nothing took it back."""
         assert isinstance(self, QWidget)
         theme = palette_of(self), scale()
-        if theme != self._theme:
+        if theme != self._theme or is_waking(self):
             self._theme = theme  # before restyle, whose own style sheets and fonts send further events
             self.restyle()
 

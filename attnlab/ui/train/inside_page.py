@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLay
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
-from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.lens_columns import LensTable
 from attnlab.ui.train.paced import Paced
@@ -44,7 +43,7 @@ class PartBars(BarList):
 
 
 @guarded
-class InsidePage(FollowsTheme, QScrollArea):
+class InsidePage(QScrollArea):
     """Shows the residual stream of a moment. ``map_wanted`` carries the layer and the head whose bar is clicked,
     ``place_chosen`` the index of the place whose column is clicked."""
 
@@ -71,6 +70,8 @@ class InsidePage(FollowsTheme, QScrollArea):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        for label in self._titles:
+            label.setProperty("role", "caption_strong")
         for label in (*self._notes, self.missing):
             label.setProperty("role", "muted")
         self.cards = [
@@ -101,11 +102,6 @@ class InsidePage(FollowsTheme, QScrollArea):
         for part in parts:
             column.addWidget(part)
         return card
-
-    def restyle(self) -> None:
-        """Set the fonts of the titles."""
-        for title in self._titles:
-            title.setFont(font("caption_strong"))
 
     @property
     def stream(self) -> "Stream | None":
