@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QListWidget, QMenu, QPlainTextEdit, QToolButton, QWidget
 
@@ -250,3 +250,20 @@ def test_only_the_button_of_the_open_menu_is_grey(person: "Person") -> None:
     person.wait_for(lambda: len(seen) == 3)
     assert seen == [[True, False] * 2, [False, True] * 2, [False, False] * 2]
     assert [button.grab().toImage() for button in (rail.help_button, rail.settings_button)] == plain
+
+
+def test_settings_is_plain_again_once_a_theme_was_chosen_in_its_menu(person: "Person") -> None:
+    button = person.window.rail.settings_button
+    QCursor.setPos(person.window.mapToGlobal(person.window.rect().center()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)  # Qt leaves it so, as the button is restyled meanwhile
+
+    def choose() -> None:
+        assert button.underMouse()
+        menu = button.menu()
+        next(each for each in menu.actions() if each.text() == "Theme: dark").trigger()
+        menu.close()
+
+    QTimer.singleShot(0, button, choose)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    person.wait_for(lambda: not button.underMouse())
+    assert person.window.settings.theme == "dark"

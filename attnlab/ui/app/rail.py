@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
@@ -72,6 +72,7 @@ class Rail(FollowsTheme, QWidget):
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menus.append(menu)
         menu.aboutToShow.connect(self._on_about_to_show)
+        menu.aboutToHide.connect(self._on_about_to_hide)
         return button
 
     def restyle(self) -> None:
@@ -118,6 +119,17 @@ class Rail(FollowsTheme, QWidget):
         for menu in self._menus:
             if menu is not self.sender() and menu.isVisible():
                 menu.close()
+
+    @Slot()
+    def _on_about_to_hide(self) -> None:
+        QTimer.singleShot(0, self, self._show_hover)
+
+    def _show_hover(self) -> None:
+        """Show buttons as the mouse is on them: if a menu's action restyles its button, Qt believes it still is."""
+        for button in (self.help_button, self.settings_button):
+            on_it = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
+            button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, on_it)
+            button.update()
 
     def sizeHint(self) -> QSize:
         return QSize(px(52) + 12, px(_TEXT_HIGH) * len(self._icons))
