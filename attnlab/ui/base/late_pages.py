@@ -43,7 +43,7 @@ def wake(page: QWidget) -> None:
 
 
 def is_waking(widget: QWidget) -> bool:
-    """Return whether a widget is just given the style sheet, which takes the fonts away that it had set."""
+    """Return whether a widget is being given the style sheet, which drops the fonts that it had set itself."""
     return widget in _waking
 
 

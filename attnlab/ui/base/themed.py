@@ -99,7 +99,7 @@ class FollowsTheme(metaclass=_Restyled):
         raise NotImplementedError
 
     def restyle_if_changed(self) -> None:
-        """Run ``restyle`` unless it has already run for this theme and size of type, and nothing took it back."""
+        """Run ``restyle`` unless it has already run for this theme and size of type and still holds."""
         assert isinstance(self, QWidget)
         theme = palette_of(self), scale()
         if theme != self._theme or is_waking(self):

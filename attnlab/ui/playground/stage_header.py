@@ -28,7 +28,7 @@ class StageHeader(CanvasCard):
         super().__init__(stage.name, stage.name, parent)
         self.stage = stage
         self._shares = False
-        """Whether the card also shows the numbers of the stage’s source, in the masked cells."""
+        """Whether the card also shows the numbers of the stage's source, in the masked cells."""
         self._painting = False
         self._formula_share = 1.0
         self._title_texts: tuple[str, str] | None = None

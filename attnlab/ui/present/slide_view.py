@@ -75,7 +75,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self.drawn_height = 0
         """The height for which the slide is laid out before it is scaled; 0: that of the widget."""
         self.reduced_motion = False
-        """The user’s setting; the system’s preference is respected too."""
+        """The user's setting; the system's preference is respected too."""
         self.drawn = Drawn()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
