@@ -3,6 +3,7 @@
 The wheel scrolls a canvas that is longer than its room, and zooms one that is not; Ctrl and the wheel always zoom.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,7 @@ class Canvas(FollowsTheme, QWidget):
         self._scale = 1.0
         self._needs: Needs | None = None
         self._needed: tuple[object, ...] = ()
+        self._all_needs: tuple[tuple[object, ...], Needs] | None = None
         self.plan: CanvasPlan | None = None
         """The places of the cards, which are drawn magnified by the zoom."""
         self._digits: dict[str, tuple[int, bool]] = {}
@@ -312,14 +314,25 @@ class Canvas(FollowsTheme, QWidget):
         self._place()
 
     def suits(self, width: int, height: int) -> bool | None:
-        """Whether the cards would fit a size without scrolling; if no numbers must stay legible, whether maps would be
-        wide enough. None while one card fills the canvas.
+        """Whether all cards would fit a size without scrolling; if no numbers must stay legible, whether maps would be
+        wide enough. None before the first trace.
+
+        Neither the step of a walk nor a card that fills the canvas matters: neither may move what is beside it.
         """
-        if self._needs is None or self._view is None or self._view.alone is not None:
+        trace, view = self._late or (self._trace, self._view)
+        if trace is None or view is None:
             return None
-        if not self._needs.are_legible:
+        needs = self._find_needs(trace, replace(view, at=None, alone=None))
+        if not needs.are_legible:
             return width >= px(LEAST_PICTURES)
-        return plan_canvas(self._needs, float(width), float(height), scale()).height <= height + 1
+        return plan_canvas(needs, float(width), float(height), scale()).height <= height + 1
+
+    def _find_needs(self, trace: "Trace", view: "View") -> Needs:
+        """Return what all cards need, which is collected again only where it may differ."""
+        asked = find_form(trace), self._digits, self._pinned, view.head == "all", view.strips, view.look
+        if self._all_needs is None or self._all_needs[0] != asked:
+            self._all_needs = asked, self.collect(trace, view, self._digits, self._pinned)
+        return self._all_needs[1]
 
     @property
     def is_longer(self) -> bool:

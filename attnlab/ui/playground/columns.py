@@ -14,24 +14,26 @@ ROOMY, NARROW = 1200, 700
 second, the explanation folds as well as the inputs."""
 LEAST_CANVAS = 560
 """The width in pixels at 100 % type below which the canvas is too narrow, whatever it shows."""
+FOLDS = ((False, False), (True, False), (True, True))
+"""Whether the inputs and the explanation are folded, in the order in which they fold."""
 
 
 class Middle(Protocol):
     """What stands between the inputs and the explanation."""
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether the explanation tells about what is shown."""
+    def suits_canvas(self, width: int) -> bool | None:
+        """Tell whether a width in pixels is enough for the canvas; None if that is not known yet."""
 
-    def suits(self, width: int) -> bool | None:
-        """Tell whether a width in pixels is enough; None if that is not known."""
+    def suits_lens(self, width: int) -> bool:
+        """Tell whether a width in pixels is enough for the lens in the place of the canvas, if there is one."""
 
 
 @guarded
 class Columns(QSplitter):
     """Divides its width among the columns, until the user moves a border.
 
-    The inputs fold to a strip, and then the explanation, if the canvas would otherwise have to scroll.
+    The inputs fold to a strip if the canvas would otherwise have to scroll. A lens may fold them, and then the
+    explanation too, but it unfolds nothing: so the tabs above it seldom move.
     """
 
     folded = Signal(bool, bool)
@@ -86,7 +88,7 @@ class Columns(QSplitter):
         hint = self._inputs.sizeHint().width()
         self._fold(self._choose_folds())
         if not self._moved:
-            spine, inputs, explanation = self._widths()
+            spine, inputs, explanation = self._widths(self._folded)
             self.setSizes([spine, inputs, max(self._width - spine - inputs - explanation, 100), explanation])
         self._inputs_hint = hint
 
@@ -106,11 +108,11 @@ class Columns(QSplitter):
         self._open.pop(place, None)
         self.arrange()
 
-    def _widths(self) -> tuple[int, int, int]:
+    def _widths(self, folds: tuple[bool, bool]) -> tuple[int, int, int]:
         """Return the widths of the strip, the inputs and the explanation, 0 for what is hidden."""
         spine, inputs, explanation = self._open_widths()
-        right = 0 if self._folded[1] else explanation
-        return (spine, 0, right) if self._folded[0] else (0, inputs, right)
+        right = 0 if folds[1] else explanation
+        return (spine, 0, right) if folds[0] else (0, inputs, right)
 
     def _open_widths(self) -> tuple[int, int, int]:
         inputs = max(min(round(self._width * 0.22), px(300)), self._inputs.sizeHint().width())
@@ -122,18 +124,13 @@ class Columns(QSplitter):
 
         A column with the keyboard focus does not fold by itself: somebody may be typing in it.
         """
-        spine, inputs, explanation = self._open_widths()
-        room, wide = self._width - sum(self._widths()), self._width / scale()
-        if not self._width or (self._middle.suits(room) is None and room >= px(LEAST_CANVAS)):
+        room = self._room(self._folded)
+        if not self._width or (self._middle.suits_canvas(room) is None and room >= px(LEAST_CANVAS)):
             return self._folded
-        if self._fits(self._width - inputs - explanation):
-            chosen = False, False
-        elif self._fits(self._width - spine - explanation):
-            chosen = True, False
-        elif not self._middle.is_explained and self._fits(self._width - spine):
-            chosen = True, True
-        else:
-            chosen = wide < ROOMY, wide < NARROW
+        wide = self._width / scale()
+        chosen = next(filter(self._fits, FOLDS[:2]), (wide < ROOMY, wide < NARROW))
+        more = FOLDS[FOLDS.index(chosen) :]
+        chosen = next((folds for folds in more if self._middle.suits_lens(self._room(folds))), chosen)
         in_lesson = self.indexOf(self._explanation) < 0  # then the text of the lesson stands above the explanation
         busy = _has_focus(self._inputs), in_lesson or _has_focus(self._explanation)
         return (
@@ -141,8 +138,12 @@ class Columns(QSplitter):
             not self._open.get(1, busy[1] or not chosen[1]),
         )
 
-    def _fits(self, width: int) -> bool:
-        return self._middle.suits(width) is not False and width >= px(LEAST_CANVAS)
+    def _room(self, folds: tuple[bool, bool]) -> int:
+        return self._width - sum(self._widths(folds))
+
+    def _fits(self, folds: tuple[bool, bool]) -> bool:
+        room = self._room(folds)
+        return self._middle.suits_canvas(room) is not False and room >= px(LEAST_CANVAS)
 
     def _fold(self, folds: tuple[bool, bool]) -> None:
         if folds == self._folded:

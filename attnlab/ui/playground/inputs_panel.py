@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.edits import batches, token_edits
@@ -367,6 +367,9 @@ class InputsPanel(FollowsTheme, QScrollArea):
     def sizeHint(self) -> QSize:
         """Return the width of the widest row of controls, with room for a scroll bar."""
         body = self.widget()
+        if self.isHidden():  # Qt tells a layout inside another one of new fonts only once it is seen
+            for layout in self.findChildren(QLayout):
+                layout.invalidate()
         return QSize((body.minimumSizeHint().width() if body is not None else 0) + 12, 600)
 
 

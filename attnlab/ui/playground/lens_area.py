@@ -88,17 +88,14 @@ class LensArea(QWidget):
         for lens in self._lenses.values():
             lens.show_pinned(pinned)
 
-    def suits(self, width: int) -> bool | None:
-        """Whether a width is enough for the lens or the canvas below the tabs; None if unknown."""
-        if (lens := self._lenses.get(self.current)) is not None and (suits := lens.suits(width)) is not None:
-            return suits
+    def suits_canvas(self, width: int) -> bool | None:
+        """Whether a width is enough for the canvas below the tabs, seen or not; None if unknown."""
         return self.canvas.suits(width, self.height() - self.bar.heightForWidth(width))
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether the explanation tells about what is shown."""
+    def suits_lens(self, width: int) -> bool:
+        """Whether a width is enough for the lens that is shown, if any."""
         lens = self._lenses.get(self.current)
-        return lens is None or lens.is_explained
+        return lens is None or lens.suits(width)
 
     def offer_explanation(self, on: bool) -> None:
         """Show the button that unfolds the explanation, or hide it."""

@@ -186,6 +186,7 @@ class Playground(QObject):
         else:
             self.explain.show_view(view)
         self.step_bar.show_view(view)
+        self.body.make_room()
 
     @Slot()
     def _on_history_changed(self) -> None:

@@ -52,7 +52,7 @@ class Lens(QWidget):
     tab_order = 0
     pages: tuple[str, ...] = ()
     is_explained = True
-    """Whether the explanation beside the lens tells about what it shows, and stays open where width is short."""
+    """Whether the explanation beside the lens tells about what it shows."""
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,9 +89,9 @@ class Lens(QWidget):
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view; most lenses do not depend on the view."""
 
-    def suits(self, width: int) -> bool | None:
-        """Whether a width in pixels is enough; None if it is that of the canvas which matters, as for most lenses."""
-        return None
+    def suits(self, width: int) -> bool:
+        """Whether a width in pixels is enough, as any is for most lenses."""
+        return True
 
     def on_result(self, key: Hashable, result: Any) -> None:
         """Handle the result of a job."""

@@ -92,10 +92,9 @@ class StatisticsLens(Lens):
         if other:
             self._refresh()
 
-    def suits(self, width: int) -> bool | None:
-        """Whether the rows of both tables have one line in a width in pixels."""
-        upper = self.heads if self._looks["heads"].isChecked() else self.rows
-        return width >= max(upper.measure_width(), self.stages.measure_width()) + PAGE_PX
+    def suits(self, width: int) -> bool:
+        """Whether the rows of all tables have one line in a width in pixels; that of heads is never the widest."""
+        return width >= max(self.rows.measure_width(), self.stages.measure_width()) + PAGE_PX
 
     def _refresh(self) -> None:
         if self._trace is None or self._view is None:

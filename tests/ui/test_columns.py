@@ -1,0 +1,82 @@
+"""The columns of the playground: what is folded depends on what is shown, not on the way to it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint
+
+from attnlab.attention import edits
+from attnlab.ui.playground.lens_bar import CANVAS
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+    Sit = Callable[..., Person]
+
+LAPTOP = 1366, 768
+
+
+def begin(sit_down: "Sit", size: tuple[int, int] = LAPTOP) -> "Person":
+    """Sit down before a window of a size."""
+    person = sit_down()
+    person.window.resize(*size)
+    person.settle()
+    return person
+
+
+def set_two_heads(person: "Person") -> None:
+    person.playground.document.edit("Heads 2", lambda e: edits.configure(e, n_heads=2))
+    person.settle()
+
+
+def test_the_inputs_unfold_at_a_smaller_size_of_type_though_they_were_hidden(sit_down: "Sit") -> None:
+    person = begin(sit_down)
+    body, lenses = person.playground.body, person.playground.lenses
+    at_first = body.sizes()
+    assert at_first[1] > 0
+    person.window.change_settings(type_size=150)
+    lenses.open_lens("backward")
+    person.settle()
+    assert body.sizes()[1] == 0  # while which the controls of the inputs are not laid out
+    person.window.change_settings(type_size=100)
+    lenses.open_lens(CANVAS)
+    person.settle()
+    assert body.sizes() == at_first
+
+
+def test_all_heads_have_their_room_at_once(sit_down: "Sit") -> None:
+    person = begin(sit_down, (1280, 800))
+    set_two_heads(person)
+    body = person.playground.body
+    assert body.sizes()[1] > 0
+    person.playground.show_all_heads()
+    person.settle()
+    assert body.sizes()[1] == 0
+    person.playground.view_control.choose_head(0)
+    person.settle()
+    assert body.sizes()[1] > 0
+
+
+def test_a_card_that_fills_the_canvas_leaves_the_columns_as_all_cards_need_them(sit_down: "Sit") -> None:
+    person = begin(sit_down)
+    document, body = person.playground.document, person.playground.body
+    document.show(alone="weights")
+    person.settle()
+    set_two_heads(person)
+    alone = body.sizes()
+    document.show(alone=None)
+    person.settle()
+    body.arrange()
+    assert body.sizes() == alone
+
+
+def test_a_lens_opens_nothing_that_the_canvas_had_folded(sit_down: "Sit") -> None:
+    person = begin(sit_down)
+    set_two_heads(person)
+    lenses, body = person.playground.lenses, person.playground.body
+    assert body.sizes()[1] == 0
+    left = lenses.bar.mapTo(person.window, QPoint(0, 0)).x()
+    for name in ("statistics", "positions", "arrows", CANVAS):
+        lenses.open_lens(name)
+        person.settle()
+        assert lenses.bar.mapTo(person.window, QPoint(0, 0)).x() == left, name
