@@ -61,6 +61,7 @@ class PanelLayout:
         narrow, tight = self._width < px(WIDE), self._width < px(TIGHT)
         if (narrow, tight, px(WIDE)) == self._arranged:
             return
+        same = self._arranged is not None and self._arranged[:2] == (narrow, tight)
         self._arranged, self.narrow, self._tight = (narrow, tight, px(WIDE)), narrow, tight
         column = self._maps.column
         if narrow:
@@ -73,8 +74,9 @@ class PanelLayout:
         self._right.setVisible(self._side_shown and not narrow)
         self._maps.head.put_pages(at_right=narrow)  # the end that neither the settings nor the curves move
         self._header.offer_settings(narrow)
-        self._header.settings.setChecked(not tight)
-        self.show_settings(not tight)
+        shown = self._header.settings.isChecked() if same else not tight
+        self._header.settings.setChecked(shown)
+        self.show_settings(shown)
         left, right = px(LEFT), 0 if narrow else px(RIGHT)
         middle = len(self._list_middle())
         self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])

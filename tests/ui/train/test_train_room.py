@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from attnlab.training.recorder import MIB, Moment, Recorder
 from attnlab.training.store import Summary
@@ -54,6 +55,20 @@ def test_the_bar_says_how_a_run_ended(student: "Student") -> None:
     student.ready()
     student.train_to_the_end()
     assert header.speed.text() == "step 60 of 60 · finished"
+
+
+def test_another_size_of_type_does_not_open_settings_that_are_closed(student: "Student") -> None:
+    window, settings = student.window, student.ws.header.settings
+    window.change_settings(type_size=150)
+    window.resize(1366, 768)
+    student.wait_for(settings.isVisible)
+    student.press(settings)
+    for type_size in (175, 150):
+        with student.qtbot.waitSignal(student.ws.body.restyled):
+            window.change_settings(type_size=type_size)
+        QApplication.processEvents()  # the panels are arranged after this signal
+        assert not student.ws.room.left.isVisible()
+        assert not settings.isChecked()
 
 
 def test_the_list_of_runs_tells_finished_stopped_and_nan_apart(tmp_path: Path) -> None:
