@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QPoint
 
 from attnlab.attention import edits
 from attnlab.ui.playground.lens_bar import CANVAS
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from tests.ui.conftest import Person
 
     Sit = Callable[..., Person]
@@ -80,3 +82,26 @@ def test_a_lens_opens_nothing_that_the_canvas_had_folded(sit_down: "Sit") -> Non
         lenses.open_lens(name)
         person.settle()
         assert lenses.bar.mapTo(person.window, QPoint(0, 0)).x() == left, name
+
+
+@pytest.mark.parametrize(
+    ("preset", "edit"),
+    [
+        ("journey", lambda e: edits.configure(e, sink=True)),
+        ("cross-attention", lambda e: edits.resize(e, d_memory=3)),
+        ("whole-block", lambda e: edits.resize_free(e, "d_ff", 3)),
+    ],
+    ids=["the column of a sink", "columns of the second sequence", "hidden numbers of a feed-forward"],
+)
+def test_cards_get_the_room_for_other_columns_at_once(
+    sit_down: "Sit", preset: str, edit: "Callable[[Experiment], Experiment]"
+) -> None:
+    person = sit_down(preset)
+    canvas = person.playground.canvas
+    person.document.edit("Change", edit)
+    person.settle()
+    assert canvas.plan is not None
+    planned = canvas.plan
+    canvas.resize(canvas.width() + 1, canvas.height())
+    canvas.resize(canvas.width() - 1, canvas.height())
+    assert canvas.plan.places == planned.places

@@ -34,9 +34,10 @@ class BackwardCanvas(Canvas):
 
     def measure_height(self) -> int:
         """Return the height in pixels that all cards need in the present width, at the least size of type."""
-        if self._needs is None or (self._view is not None and self._view.alone is not None):
+        if self._trace is None or self._view is None or self._view.alone is not None:
             return 0
-        return math.ceil(plan_canvas(self._needs, float(self.width()), 1.0, scale()).height)
+        needs = self._find_needs(self._trace, self._view, self._pinned)
+        return math.ceil(plan_canvas(needs, float(self.width()), 1.0, scale()).height)
 
     def show_card(self, name: str) -> None:
         super().show_card(name)

@@ -3,6 +3,7 @@
 The wheel scrolls a canvas that is longer than its room, and zooms one that is not; Ctrl and the wheel always zoom.
 """
 
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 LEAST_PICTURES = 560
 """The least width at 100 % type for maps without numbers: two cards with the maps of several heads."""
+MOST_NEEDS = 8
+"""How many needs of cards are kept: those with and without the step of a walk, of a few looks."""
 
 
 @guarded
@@ -107,9 +110,7 @@ class Canvas(FollowsTheme, QWidget):
         """What is shown once the canvas is seen again."""
         self._viewport = Viewport()
         self._scale = 1.0
-        self._needs: Needs | None = None
-        self._needed: tuple[object, ...] = ()
-        self._all_needs: tuple[tuple[object, ...], Needs] | None = None
+        self._collected: dict[Hashable, Needs] = {}
         self.plan: CanvasPlan | None = None
         """The places of the cards, which are drawn magnified by the zoom."""
         self._digits: dict[str, tuple[int, bool]] = {}
@@ -295,10 +296,18 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         alone = self._view.alone if self._view.alone in self._all else None
-        asked = self._trace, self._view, self._digits, self._pinned or alone is not None
-        if self._needs is None or any(a is not b for a, b in zip(asked, self._needed, strict=True)):
-            self._needs, self._needed = self.collect(*asked), asked
-        return plan_canvas(self._needs, float(self.width()), float(self.height()), scale(), alone)
+        needs = self._find_needs(self._trace, self._view, self._pinned or alone is not None)
+        return plan_canvas(needs, float(self.width()), float(self.height()), scale(), alone)
+
+    def _find_needs(self, trace: "Trace", view: "View", pinned: bool) -> Needs:
+        """Return what the cards need, collected only for another form, other digits or another look."""
+        look = pinned, view.look, view.head == "all", view.strips, view.at
+        asked = find_form(trace), tuple(self._digits.items()), look
+        if asked not in self._collected:
+            if len(self._collected) == MOST_NEEDS:
+                self._collected.clear()
+            self._collected[asked] = self.collect(trace, view, self._digits, pinned)
+        return self._collected[asked]
 
     @property
     def covered(self) -> str:
@@ -322,17 +331,10 @@ class Canvas(FollowsTheme, QWidget):
         trace, view = self._late or (self._trace, self._view)
         if trace is None or view is None:
             return None
-        needs = self._find_needs(trace, replace(view, at=None, alone=None))
+        needs = self._find_needs(trace, replace(view, at=None), self._pinned)
         if not needs.are_legible:
             return width >= px(LEAST_PICTURES)
         return plan_canvas(needs, float(width), float(height), scale()).height <= height + 1
-
-    def _find_needs(self, trace: "Trace", view: "View") -> Needs:
-        """Return what all cards need, which is collected again only where it may differ."""
-        asked = find_form(trace), self._digits, self._pinned, view.head == "all", view.strips, view.look
-        if self._all_needs is None or self._all_needs[0] != asked:
-            self._all_needs = asked, self.collect(trace, view, self._digits, self._pinned)
-        return self._all_needs[1]
 
     @property
     def is_longer(self) -> bool:

@@ -1,6 +1,7 @@
 """What each card of the canvas needs: its cells, and the widths of its labels and numbers in em."""
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -160,11 +161,19 @@ def find_folded(e: "Experiment", at: "Place | None" = None) -> dict[str, str]:
     return folded
 
 
-def find_form(trace: "Trace") -> tuple[object, ...]:
+def find_form(trace: "Trace") -> Hashable:
     """Return what the places of the cards depend on besides their numbers: stages, tokens, sizes and folds."""
     e = trace.experiment
-    sizes = e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
-    return trace.all_stages, e.tokens, e.memory_tokens, sizes, find_folded(e)
+    stages = [BY_NAME[name] for name in trace.all_stages]
+    used = dict.fromkeys(axis for stage in stages for axis in stage.axes)
+    sizes = tuple(axes.size(e, axis) for axis in used)
+    folds = tuple(find_folded(e).items())
+    return trace.all_stages, e.tokens, e.memory_tokens, e.n_heads, sizes, _has_sink(e), can_share(e), folds
+
+
+def _has_sink(e: "Experiment") -> bool:
+    """Return whether the weights have a column for the share of a sink."""
+    return bool(e.config.option("sink"))
 
 
 def can_share(e: "Experiment") -> bool:
@@ -209,7 +218,7 @@ def count_digits(
 def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, negative: bool) -> CardNeed:
     down, across = stage.axes[-2:]
     rows, columns = axes.size(e, down), axes.size(e, across)
-    columns += stage.name == "weights" and bool(e.config.option("sink"))
+    columns += stage.name == "weights" and _has_sink(e)
     count = e.n_heads if stage.has_heads and view.head == "all" else 1
     labels = [
         _widest_label(axes.labels(e, axis, size)) if axis in axes.TOKENS else 0.0
