@@ -205,15 +205,11 @@ class MapFigure(MapWidget):
 
 @guarded
 class MapRow(QWidget):
-    """Maps in one row, in two, or one below the other: as many side by side, up to four, as stay readable.
+    """Maps in one row, in two, or one below the other: as many side by side, up to four, as stay readable."""
 
-    In one row they divide the width in the ratio of ``shares``, by default evenly.
-    """
-
-    def __init__(self, figures: Sequence[QWidget], shares: Sequence[int] = (), parent: QWidget | None = None) -> None:
+    def __init__(self, figures: Sequence[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._figures, self._abreast = tuple(figures), 0
-        self._shares = tuple(shares) or (1,) * len(self._figures)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
@@ -225,8 +221,7 @@ class MapRow(QWidget):
         self._abreast = abreast
         for place, figure in enumerate(self._figures):
             self._grid.addWidget(figure, *divmod(place, abreast))
-            share = self._shares[place] if abreast >= len(self._figures) else 1
-            self._grid.setColumnStretch(place, share * int(place < abreast))
+            self._grid.setColumnStretch(place, int(place < abreast))
             self._grid.setRowStretch(place, int(place * abreast < len(self._figures)))
 
     def minimumSizeHint(self) -> QSize:
