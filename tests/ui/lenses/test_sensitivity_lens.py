@@ -14,6 +14,7 @@ from attnlab.attention import edits
 from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
 from attnlab.attention.stages.explain import Cell
 from attnlab.document.settings import Settings
+from attnlab.figures.text import Pen
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.positions_map import BAR
 from attnlab.ui.playground.lenses.sensitivity_lens import SensitivityLens
@@ -336,6 +337,26 @@ def test_small_derivatives_have_digits(sit_down: "Callable[..., Person]", number
     numbers_drawn.clear()
     lens.tables["W_v"].grab()
     assert set(numbers_drawn) == {"0"}, "a weight does not move with a value at all"
+
+
+def test_colour_bars_say_the_numbers_of_their_cells(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+    lens = open_lens(person)
+    below: dict[str, list[str]] = {name: [] for name in lens.tables}
+    draw = Pen.draw
+    for name, figure in lens.tables.items():
+
+        def record(pen: Pen, x: float, y: float, text: str, *others: float, name: str = name) -> None:
+            if others[1:] == (0.0,):  # below y
+                below[name].append(text)
+            draw(pen, x, y, text, *others)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Pen, "draw", record)
+            figure.grab()
+    small = 100 * float(np.abs(values(lens.tables["W_q"])).max())
+    assert lens.tables["W_q"].heading.endswith("× 10⁻²")
+    assert below["W_q"] == [f"−{small:.2f}", "0", f"{small:.2f}"]
+    assert "".join(below["W_v"]) == "0", "it has no range"
 
 
 def measure_letters(titles: QHeaderView) -> int:

@@ -26,6 +26,8 @@ from attnlab.ui.widgets.maps.spoken_maps import are_tokens, describe_value, name
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
+LEAST_BAR = 64
+"""Width of a colour bar, at 100 %, that has room for both ends."""
 LEAST_WIDTH = 128
 """From this number of pixels, at 100 %, labels and cells of a map are readable."""
 AIR = 3
@@ -61,7 +63,7 @@ class MapFigure(MapWidget):
 
     @property
     def heading(self) -> str:
-        """The title with the power of ten in which the numbers are written; "" for neither."""
+        """The title with the power of ten of the numbers and of the colour bar; "" for neither."""
         return f"{self._title}  {self._data.power}".strip() if self._data is not None else self._title
 
     @property
@@ -199,7 +201,8 @@ class MapFigure(MapWidget):
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
         """Paint what the colours mean, below the map."""
         z = self.zoom
-        bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
+        width = min(max(grid.width, LEAST_BAR * z), 160 * z, self.width() - grid.x)
+        bar = QRectF(grid.x, grid.y + grid.height + 12 * z, width, 16 * z)
         draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
 
 
