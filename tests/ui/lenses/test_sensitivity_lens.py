@@ -192,7 +192,7 @@ def test_eight_heads_are_tinted_together(person: "Person") -> None:
     lens = open_lens(person)
     assert values(lens.heads).shape[0] == 8
     assert values(lens.effects).shape[0] == 1
-    assert " of head 0 is " in lens.causes_text.text()
+    assert " of head\u00a00 is " in lens.causes_text.text()
     assert values(lens.tables["W_q"]).shape == (1, 64, 8)  # the columns of the held head
     click(person, lens.tables["W_q"], 3, 1)
     assert lens.chosen == Number("W_q", 3, 1)
