@@ -36,7 +36,7 @@ def draw_numbers(
     """
     if not _has_room(grid, data, fonts):
         return False
-    shown, factor = _find_shown(data), _factor(data)
+    shown, factor = _find_shown(data), data.factor
     chosen = _choose_format(grid, data, shown, fonts, decimals, rounded, air)
     if chosen is None:
         return False
@@ -107,11 +107,6 @@ def _find_shown(data: MapData) -> NDArray[np.bool_]:
     return shown
 
 
-def _factor(data: MapData) -> float:
-    """Return what numbers are multiplied by before they are written."""
-    return float(10.0 ** -(data.exponent or 0))
-
-
 def _choose_format(
     grid: Grid,
     data: MapData,
@@ -128,7 +123,7 @@ def _choose_format(
     """
     fonts = tuple(font for font in fonts if font.pixelSize() + 2 <= grid.cell_height)
     most = 2 if data.exponent else 4 if decimals is None else decimals
-    values = (data.values[shown] if data.under is None else np.where(shown, data.values, data.under)) * _factor(data)
+    values = (data.values[shown] if data.under is None else np.where(shown, data.values, data.under)) * data.factor
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)

@@ -36,10 +36,12 @@ def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palet
 def draw_colour_ends(
     painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont, *, curve: bool = True
 ) -> None:
-    """Draw the values below a colour bar, with the ``curve`` of its scale."""
+    """Draw the values below a colour bar, with the ``curve`` of its scale; of maps without a range only the 0."""
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
     low, high = write_colour_ends(data, curve=curve)
+    if _is_zero(data):
+        low = high = ""
     ends = (low, "" if MAP_OF[data.kind] == "sequential" else "0", high)
     widths = [pen.width(text) for text in ends]
     if 2 * max(widths[0], widths[2]) + widths[1] + 8 > rect.width():  # drop the 0 in the middle, then the mirrored end
@@ -49,15 +51,27 @@ def draw_colour_ends(
 
 
 def write_colour_ends(data: MapData, *, curve: bool = True) -> tuple[str, str]:
-    """Return the texts of the smallest and the largest value of the colours, with the ``curve`` of the scale."""
+    """Return the texts of the smallest and the largest value of the colours, with the ``curve`` of the scale.
+
+    They are written in the power of ten of the maps; signed maps whose numbers are all 0 have no range.
+    """
     scale = data.scale
+    if _is_zero(data):
+        return "0", "0"
     beyond, bend = "≥ " * scale.clipped, f" {_CURVES[scale.curve]}" if curve and scale.curve in _CURVES else ""
     if scale.own:
         return "0" if MAP_OF[data.kind] == "sequential" else "", f"own scales{bend}"
     if MAP_OF[data.kind] != "sequential":
-        return f"{'≤ ' * scale.clipped}{_write_end(-data.limit)}", f"{beyond}{_write_end(data.limit)}{bend}"
-    first = np.format_float_positional(scale.limit * 10.0**-DECADES, precision=1, fractional=False, trim="-")
-    return f"≤ {first}" if scale.curve == "log" else "0", f"{beyond}{data.limit:.3g}{bend}"
+        end = data.limit * data.factor
+        return f"{'≤ ' * scale.clipped}{_write_end(-end)}", f"{beyond}{_write_end(end)}{bend}"
+    end = data.limit * data.factor
+    first = np.format_float_positional(end * 10.0**-DECADES, precision=1, fractional=False, trim="-")
+    return f"≤ {first}" if scale.curve == "log" else "0", f"{beyond}{end:.3g}{bend}"
+
+
+def _is_zero(data: MapData) -> bool:
+    """Return whether all numbers of signed maps are 0, so that the end of their scale, 1, is none of theirs."""
+    return MAP_OF[data.kind] != "sequential" and data.limit == 1.0 and not data.scale.own and not data.values.any()
 
 
 def _write_end(value: float) -> str:

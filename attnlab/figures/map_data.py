@@ -26,6 +26,7 @@ class MapData:
     numbers are written whose magnitude is below ``least_number``. The last ``aside``
     columns are no cells of the stage, such as the share of a sink. With an ``exponent`` the numbers are written in this
     power of ten, which stands beside the title, and exact zeros as "0"; it is for gradients, which may all be small.
+    The ends of the colour bar are written in it too.
     """
 
     values: NDArray[np.floating]
@@ -58,6 +59,11 @@ class MapData:
     def power(self) -> str:
         """The power of ten in which the numbers are written, "× 10⁻³"; "" if they are written as they are."""
         return write_power_of_ten(self.exponent)
+
+    @property
+    def factor(self) -> float:
+        """The factor of numbers before they are written: 1000 for the exponent −3."""
+        return float(10.0 ** -(self.exponent or 0))
 
     @property
     def is_muted(self) -> NDArray[np.bool_] | None:

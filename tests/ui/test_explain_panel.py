@@ -363,7 +363,7 @@ def test_copied_code_keeps_its_indentation(sit_down: Callable[..., "Person"]) ->
 def test_with_several_heads_the_explanation_names_the_head(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-8")
     person.click_cell("weights", 2, 1, index=3)
-    assert any(text.endswith("sat → cat · head 3") for text in labels(person))
+    assert any(text.endswith("sat → cat · head\u00a03") for text in labels(person))
     assert bar_texts(person)[1] == f"{person.painted('weights')[3, 2, 1]:.4f}"
     person.choose("Show", "mean")
     assert steps(person)[0] == "Mean of 8 heads"

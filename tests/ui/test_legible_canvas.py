@@ -152,6 +152,31 @@ def test_the_mean_of_few_heads_is_level_with_them(sit_down: Callable[..., "Perso
     assert card.map_rect(0).size() == card.map_rect("mean").size()
 
 
+@pytest.mark.parametrize("type_size", [100, 130, 150, 175])
+@pytest.mark.parametrize("preset", ["journey-linear", "attention-sink", "multi-head-8"])
+def test_the_mean_is_at_least_as_large_as_a_head(
+    sit_down: Callable[..., "Person"], preset: str, type_size: int
+) -> None:
+    e = attnlab.preset(preset)
+    layer = e if e.n_heads > 1 else edits.configure(e, n_heads=2)
+    card = sit_down(layer, size=(1366, 768), settings=Settings(type_size=type_size)).playground.canvas.heads
+    head, mean = card.map_rect(0), card.map_rect("mean")
+    assert mean.width() >= head.width()
+    assert layer.n_heads > 2 or mean.width() <= 1.3 * head.width()
+
+
+def test_the_mean_has_the_scale_of_the_heads_unless_it_would_be_nearly_blank(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    """Weights near 0.2 were lighter in the mean, on a scale to 0.2, than in the heads, on one to 0.3."""
+    card = sit_down(edits.configure(attnlab.preset("journey-linear"), n_heads=2)).playground.canvas.heads
+    (_, heads), (_, mean) = card.tiles.parts
+    assert mean.scale == heads.scale
+    card = sit_down("multi-head-8").playground.canvas.heads
+    (_, heads), (_, mean) = card.tiles.parts
+    assert (mean.limit, heads.limit) == pytest.approx((0.2, 0.8))
+
+
 @pytest.mark.parametrize("preset", ["uneven-heads", "attention-sink"])
 def test_maps_in_a_wide_card_of_heads_stand_together_in_its_middle(
     sit_down: Callable[..., "Person"], preset: str

@@ -291,14 +291,15 @@ def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
 
 def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palette) -> None:
     """Write the quarter values of a colour bar with ticks, if all fit."""
-    if data.scale.own:
+    low, high = write_colour_ends(data)
+    if data.scale.own or low == high:
         return
     signed = MAP_OF[data.kind] != "sequential"
     places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
     values = [data.scale.find_value(2 * place - 1 if signed else place) for place in places]
-    texts = [f"{value:.3g}".replace("-", "−") for value in values]
+    texts = [f"{value * data.factor:.3g}".replace("-", "−") for value in values]
     pen = Pen(painter, make_figure_font(SMALL_PX))
-    end = max(map(pen.width, write_colour_ends(data)))
+    end = max(pen.width(low), pen.width(high))
     if end + max(map(pen.width, texts)) / 2 + _APART > bar.width() / 4:
         return
     painter.setPen(QColor(palette.muted))

@@ -24,6 +24,7 @@ from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.arithmetic_words import ArithmeticWords
 from attnlab.ui.playground.example_cell import find_example_cell
+from attnlab.ui.playground.head_titles import name_head
 from attnlab.ui.playground.rich_text import html_of_code
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.row_statistics_grid import RowStatisticsGrid
@@ -241,7 +242,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
         self._name.setText(explanation.title)
-        head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
+        head = f" · {name_head(cell.head)}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.place}{head}")
         self._value.setText(shown.value or number(explanation.value))
         self._compare(explanation)

@@ -10,6 +10,8 @@ from attnlab.ui.playground.canvas_lengths import TILES_SHARE, TITLE
 from attnlab.ui.playground.card_grid import CardRoom, fit_card, spread_maps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 
+TILES_SHARES = tuple(TILES_SHARE - 0.02 * step for step in range(12))
+"""Shares of the width for the heads; the first that leaves the mean as large as a head is taken."""
 MOST_APART = 0.6
 """In a wide card the maps are at most as far apart as so many maps are wide; all stand in its middle together."""
 ALMOST = 1.25
@@ -69,7 +71,8 @@ class HeadTiles:
 def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio: float) -> HeadTiles:
     """Place the mean at the right of an area, as large as the area is high, and the heads over the rest of the width.
 
-    ``ratio`` is the number of device pixels in a logical one.
+    The mean has more of the width where it would be smaller than a head. ``ratio`` is the number of device pixels in a
+    logical one.
     """
 
     def fit(data: MapData, within: QRectF) -> Grid:
@@ -77,9 +80,12 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
         room = CardRoom(rect, zoom, ratio, True, True, 1, False)
         return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
 
-    grid = fit(mean, area.adjusted(area.width() * TILES_SHARE, TITLE * zoom, 0, 0))
-    tiles = fit(heads, _leave_room(grid, area, zoom))
-    most = area.width() * (1 - TILES_SHARE) - grid.label_width
+    for share in TILES_SHARES:
+        grid = fit(mean, area.adjusted(area.width() * share, TITLE * zoom, 0, 0))
+        tiles = fit(heads, _leave_room(grid, area, zoom))
+        most = area.width() * (1 - share) - grid.label_width
+        if grid.cell_height >= tiles.cell_height:
+            break
     level = tiles.lines == 1 and tiles.column_space > 0 and tiles.columns * tiles.cell_width <= most
     if level and 1 / ALMOST <= grid.cell_height / tiles.cell_height <= ALMOST:
         grid = replace(

@@ -1,4 +1,4 @@
-"""The titles of heads on cards."""
+"""The titles of heads on cards, and their names in texts."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +14,11 @@ def head_titles(e: "Experiment", axes: tuple[str, ...] = ("", ""), columns: int 
     """
     shared = e.n_heads // (e.config.n_kv_heads or e.n_heads) if axes[-2] == "key" else 1
     return _titles(e.n_heads, shared, columns if axes[-1] in ("d_k", "d_v") else 0)
+
+
+def name_head(head: int) -> str:
+    """Return "head 0" for a text that wraps: its words stay in one line."""
+    return f"head\u00a0{head}"
 
 
 @lru_cache(maxsize=32)

@@ -289,12 +289,13 @@ class HeadsCard(CanvasCard):
                 pen.draw(rect.right(), rect.y() - tiles.space_above(head) - 2, text, 1.0, 1.0)
 
     def _paint_mean_title(self, painter: QPainter, tiles: HeadTiles) -> None:
-        """Write the title of the mean and the end of its own scale."""
+        """Write the title of the mean, with its scale unless that is the one of the heads."""
         pen = Pen(painter, face("map", self._zoom))
         painter.setPen(QColor(self._palette.muted))
         low, high = write_colour_ends(tiles.mean)
         rect = tiles.map_rect("mean")
-        text = pen.elide(f"mean  {low} … {high}", rect.width() + tiles.mean_grid.label_width)
+        own = f"  {low} … {high}" if tiles.mean.scale != tiles.heads.scale else ""
+        text = pen.elide(f"mean{own}", rect.width() + tiles.mean_grid.label_width)
         pen.draw(rect.x(), rect.y() - tiles.mean_grid.column_space - 2, text, 0.0, 1.0)
 
     def _paint_control(self, painter: QPainter, head: int) -> None:

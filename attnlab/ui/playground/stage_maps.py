@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 Maps = NDArray[np.floating]
+BLANK = 0.5
+"""A mean that reaches less far on the scale of the heads would be nearly blank there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,7 +209,10 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
 
 
 def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> tuple[MapData, MapData] | None:
-    """Return the weights of every head and their mean, each on its own scale; None if there is nothing to compare."""
+    """Return the weights of every head and their mean; None if there is nothing to compare.
+
+    They have one scale, unless each head has its own or the mean would be nearly blank on that of the heads.
+    """
     stage, look = trace.stage("weights"), view.look
     shown = pinned if look == "pinned" and pinned is not None else trace
     e = shown.experiment
@@ -223,4 +228,6 @@ def make_overview(trace: "Trace", pinned: "Trace | None", view: "View") -> tuple
 
     maps = (values, tuple(map(str, range(e.n_heads)))), (mean, ("mean",))
     heads, average = (_make_bare(shown, stage, view, each, kind, mask, titles, tight=True) for each, titles in maps)
+    if not view.colouring("weights").each_head and average.limit >= BLANK * heads.limit:
+        average = replace(average, scale=heads.scale)
     return replace(heads, filled=filled), replace(average, filled=filled)

@@ -14,6 +14,8 @@ from attnlab.attention import edits
 from attnlab.attention.measures.sensitivity import Number, measure_causes, measure_effects
 from attnlab.attention.stages.explain import Cell
 from attnlab.document.settings import Settings
+from attnlab.figures.text import Pen
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.positions_map import BAR
 from attnlab.ui.playground.lenses.sensitivity_lens import SensitivityLens
 from attnlab.ui.widgets.maps.spoken_maps import join_cell
@@ -35,6 +37,7 @@ def open_lens(person: "Person") -> SensitivityLens:
     finish(person)
     lens = person.playground.lenses.stack.currentWidget()
     assert isinstance(lens, SensitivityLens)
+    person.wait_for(lambda: all(figure.isVisible() for figure in lens.tables.values()))
     return lens
 
 
@@ -189,7 +192,7 @@ def test_eight_heads_are_tinted_together(person: "Person") -> None:
     lens = open_lens(person)
     assert values(lens.heads).shape[0] == 8
     assert values(lens.effects).shape[0] == 1
-    assert " of head 0 is " in lens.causes_text.text()
+    assert " of head\u00a00 is " in lens.causes_text.text()
     assert values(lens.tables["W_q"]).shape == (1, 64, 8)  # the columns of the held head
     click(person, lens.tables["W_q"], 3, 1)
     assert lens.chosen == Number("W_q", 3, 1)
@@ -250,8 +253,34 @@ def test_a_large_window_has_room_for_the_list_and_for_larger_maps(person: "Perso
     within = lens.rect()
     for part in (lens.largest, lens.effects, lens.tables["W_v"]):
         assert within.contains(part.rect().translated(part.mapTo(lens, QPoint(0, 0)))), "without scrolling"
-    widths = {name: lens.tables[name].cell_rect(0, 0).width() for name in ("embeddings", "W_q")}
-    assert min(widths.values()) > 0.7 * max(widths.values()), widths
+
+
+@pytest.mark.parametrize(("size", "type_size"), [((1366, 768), 100), ((1366, 768), 150), ((1920, 1080), 100)])
+def test_tables_have_one_size_of_cells_and_of_type(
+    sit_down: "Callable[..., Person]", size: tuple[int, int], type_size: int
+) -> None:
+    """The one column of W_q had much room beside X, and took it."""
+    layer = edits.configure(attnlab.preset("journey-linear"), n_heads=2)
+    lens = open_lens(sit_down(layer, size=size, settings=Settings(type_size=type_size)))
+    tables = [lens.tables[name] for name in ("embeddings", "W_q", "W_k", "W_v")]
+    for figure in tables:
+        figure.grab()  # which lays out what was asked for
+    assert len({figure.cell_rect(0, 0).size().toTuple() for figure in tables}) == 1
+    assert len({figure.zoom for figure in tables}) == 1
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_lines_of_tables_follow_close_on_each_other(sit_down: "Callable[..., Person]", size: tuple[int, int]) -> None:
+    """X and M have fewer rows than W_q below them."""
+    person = sit_down(attnlab.preset("cross-attention"), size=size)
+    tables = list(open_lens(person).tables.values())
+
+    def are_close() -> bool:
+        bottoms = [each.y() + each.cell_rect(each.shape()[1] - 1, 0).bottom() for each in tables]
+        tops = {each.y() for each in tables} - {0}
+        return bool(tops) and all(top - max(each for each in bottoms if each < top) < px(BAR + 24) for top in tops)
+
+    person.wait_for(are_close)
 
 
 def test_in_a_narrow_window_the_list_is_the_last_card(sit_down: "Callable[..., Person]") -> None:
@@ -308,6 +337,26 @@ def test_small_derivatives_have_digits(sit_down: "Callable[..., Person]", number
     numbers_drawn.clear()
     lens.tables["W_v"].grab()
     assert set(numbers_drawn) == {"0"}, "a weight does not move with a value at all"
+
+
+def test_colour_bars_say_the_numbers_of_their_cells(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+    lens = open_lens(person)
+    below: dict[str, list[str]] = {name: [] for name in lens.tables}
+    draw = Pen.draw
+    for name, figure in lens.tables.items():
+
+        def record(pen: Pen, x: float, y: float, text: str, *others: float, name: str = name) -> None:
+            if others[1:] == (0.0,):  # below y
+                below[name].append(text)
+            draw(pen, x, y, text, *others)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Pen, "draw", record)
+            figure.grab()
+    small = 100 * float(np.abs(values(lens.tables["W_q"])).max())
+    assert lens.tables["W_q"].heading.endswith("× 10⁻²")
+    assert below["W_q"] == [f"−{small:.2f}", "0", f"{small:.2f}"]
+    assert "".join(below["W_v"]) == "0", "it has no range"
 
 
 def measure_letters(titles: QHeaderView) -> int:

@@ -12,9 +12,10 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.goal_found import Found, Way, list_moved, write_move
 from attnlab.ui.playground.lenses.goal_map import GoalMap
-from attnlab.ui.playground.lenses.positions_map import MapRow, number_alike
+from attnlab.ui.playground.lenses.positions_map import number_alike
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
+from attnlab.ui.playground.lenses.table_maps import TableMap, lay_out_tables
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 from attnlab.ui.widgets.numbers.number_model import Column
 from attnlab.ui.widgets.numbers.number_table import NumberTable
@@ -66,8 +67,8 @@ class ChangesCard(Card):
         super().__init__(parent)
         self.sentence = sentence_label()
         self.moved = NumberTable("The numbers that moved most")
-        self.maps: dict[str, DerivativeMap] = {}
-        self._row: MapRow | None = None
+        self.maps: dict[str, TableMap] = {}
+        self._row: QWidget | None = None
         self.column.addWidget(sentence_label("What changed", "title"))
         self.column.addWidget(self.sentence)
         self.column.addWidget(self.moved)
@@ -91,13 +92,13 @@ class ChangesCard(Card):
         if self._row is not None:
             self.column.removeWidget(self._row)
             self._row.deleteLater()
-        self.maps = {name: DerivativeMap(title(name), f"change of {title(name)}") for name in found.reached.changes}
+        self.maps = {name: TableMap(title(name), f"change of {title(name)}") for name in found.reached.changes}
         for name, figure in self.maps.items():
             changes = found.reached.changes[name]
             columns = [str(column) for column in range(changes.shape[1])]
             figure.show_derivatives(changes[None], row_labels(found.given, name), columns)
         number_alike(self.maps.values())
-        self._row = MapRow(tuple(self.maps.values()))
+        self._row = lay_out_tables(self.maps.values())
         self.column.addWidget(self._row)
 
 

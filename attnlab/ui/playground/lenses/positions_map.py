@@ -26,6 +26,8 @@ from attnlab.ui.widgets.maps.spoken_maps import are_tokens, describe_value, name
 
 BAR = 32
 """Height of the colour bar below a map, with the space above it."""
+LEAST_BAR = 64
+"""Width of a colour bar, at 100 %, that has room for both ends."""
 LEAST_WIDTH = 128
 """From this number of pixels, at 100 %, labels and cells of a map are readable."""
 AIR = 3
@@ -61,7 +63,7 @@ class MapFigure(MapWidget):
 
     @property
     def heading(self) -> str:
-        """The title with the power of ten in which the numbers are written; "" for neither."""
+        """The title with the power of ten of the numbers and of the colour bar; "" for neither."""
         return f"{self._title}  {self._data.power}".strip() if self._data is not None else self._title
 
     @property
@@ -199,21 +201,18 @@ class MapFigure(MapWidget):
     def _paint_foot(self, painter: QPainter, grid: Grid, data: MapData) -> None:
         """Paint what the colours mean, below the map."""
         z = self.zoom
-        bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
+        width = min(max(grid.width, LEAST_BAR * z), 160 * z, self.width() - grid.x)
+        bar = QRectF(grid.x, grid.y + grid.height + 12 * z, width, 16 * z)
         draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
 
 
 @guarded
 class MapRow(QWidget):
-    """Maps in one row, in two, or one below the other: as many side by side, up to four, as stay readable.
+    """Maps in one row, in two, or one below the other: as many side by side, up to four, as stay readable."""
 
-    In one row they divide the width in the ratio of ``shares``, by default evenly.
-    """
-
-    def __init__(self, figures: Sequence[QWidget], shares: Sequence[int] = (), parent: QWidget | None = None) -> None:
+    def __init__(self, figures: Sequence[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._figures, self._abreast = tuple(figures), 0
-        self._shares = tuple(shares) or (1,) * len(self._figures)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
@@ -225,8 +224,7 @@ class MapRow(QWidget):
         self._abreast = abreast
         for place, figure in enumerate(self._figures):
             self._grid.addWidget(figure, *divmod(place, abreast))
-            share = self._shares[place] if abreast >= len(self._figures) else 1
-            self._grid.setColumnStretch(place, share * int(place < abreast))
+            self._grid.setColumnStretch(place, int(place < abreast))
             self._grid.setRowStretch(place, int(place * abreast < len(self._figures)))
 
     def minimumSizeHint(self) -> QSize:

@@ -16,6 +16,7 @@ from attnlab.attention.measures.sensitivity import (
     measure_effects,
 )
 from attnlab.attention.stages.arithmetic import number
+from attnlab.ui.playground.head_titles import name_head
 from attnlab.ui.playground.input_tables import head_width, title
 from attnlab.ui.playground.lenses.arrows_content import Held
 
@@ -103,7 +104,7 @@ def write_place(at: Number) -> str:
 
 def name_weight(e: "Experiment", held: Held) -> str:
     """Return the name of a weight: "“it” → “cat” of head 2"."""
-    head = f" of head {held.head}" if e.n_heads > 1 else ""
+    head = f" of {name_head(held.head)}" if e.n_heads > 1 else ""
     return f"“{e.tokens[held.query] or '∅'}” → “{e.key_tokens[held.key] or '∅'}”{head}"
 
 
@@ -124,7 +125,7 @@ def describe_effects(found: Found) -> str:
     head, row, column = np.unravel_index(np.abs(found.effects).argmax(), found.effects.shape)
     most = float(found.effects[head, row, column])
     where = f"“{e.tokens[row] or '∅'}” → “{e.key_tokens[column] or '∅'}”"
-    of_head = f" of head {head}" if e.n_heads > 1 else ""
+    of_head = f" of {name_head(head)}" if e.n_heads > 1 else ""
     verb = "rises" if most > 0 else "falls"
     return (
         f"{name} is {number(value)}. Raised by {STEP}, it moves {where}{of_head} most: the weight {verb} by about "

@@ -1,6 +1,6 @@
 """The sensitivity lens: how much every weight moves with one number, and which numbers move the held weight most."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.arrows_content import Held, find_held
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
-from attnlab.ui.playground.lenses.positions_map import MapRow, number_alike
+from attnlab.ui.playground.lenses.positions_map import number_alike
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
 from attnlab.ui.playground.lenses.sensitivity_found import (
     STEP,
@@ -32,7 +32,8 @@ from attnlab.ui.playground.lenses.sensitivity_found import (
     fits,
     write_place,
 )
-from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap, is_wide
+from attnlab.ui.playground.lenses.sensitivity_maps import DerivativeMap
+from attnlab.ui.playground.lenses.table_maps import TableMap, lay_out_tables
 from attnlab.ui.widgets.layouts.side_by_side import LEAST_WIDTH
 from attnlab.ui.widgets.numbers.number_model import Column
 from attnlab.ui.widgets.numbers.number_table import NumberTable
@@ -40,12 +41,6 @@ from attnlab.ui.widgets.numbers.number_table import NumberTable
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
-
-
-LABEL_COLUMNS, WORD_COLUMNS = 2, 4
-"""The labels of a table's rows, and those that are words, are about as wide as so many of its columns."""
-_SHORT = 3
-"""The letters of the longest label that is no word, such as x12."""
 
 
 @guarded
@@ -108,13 +103,11 @@ class SensitivityLens(Lens):
         self.heads = DerivativeMap("every head", "derivative of the weight, head")
         self.effects.cell_chosen.connect(self._on_weight_chosen)
         self.heads.cell_chosen.connect(self._on_weight_chosen)
-        self.tables: dict[str, DerivativeMap] = {}
-        self._wide: tuple[str, ...] = ()
-        self._shares: tuple[int, ...] = ()
+        self.tables: dict[str, TableMap] = {}
+        self._maps: QWidget | None = None
         self.largest = NumberTable("The numbers that move it most")
         self.largest.row_activated.connect(self._on_row_activated)
         self._tables_card = Card()
-        self._rows: list[MapRow] = []
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -209,37 +202,25 @@ class SensitivityLens(Lens):
         self._listed.setVisible(bool(largest))
 
     def _show_tables(self, found: Found) -> None:
-        e, held = found.experiment, list_tables(found.experiment)
-        wide = tuple(name for name in held if is_wide(len(found.causes[name]), len(found.list_columns(name))))
-        shares = tuple(
-            len(found.list_columns(name)) + count_label_columns(row_labels(e, name))
-            for name in held
-            if name not in wide
-        )
-        if (tuple(self.tables), self._wide, self._shares) != (held, wide, shares):
-            self._make_tables(held, wide, shares)
+        e, names = found.experiment, list_tables(found.experiment)
+        if tuple(self.tables) != names:
+            self._make_tables(names)
         for name, figure in self.tables.items():
             columns = found.list_columns(name)
             causes = found.causes[name][:, columns.start : columns.stop]
             figure.show_derivatives(causes[None], row_labels(e, name), [str(column) for column in columns])
 
-    def _make_tables(self, names: tuple[str, ...], wide: tuple[str, ...], shares: tuple[int, ...]) -> None:
-        """Make a map for each table: those with many columns one below the other, then the others in a row, which they
-        divide in the ratio of ``shares``.
-        """
-        for row in self._rows:
-            self._tables_card.column.removeWidget(row)
-            row.deleteLater()
-        self._wide, self._shares = wide, shares
-        self.tables = {name: DerivativeMap(title(name), f"derivative with respect to {title(name)}") for name in names}
+    def _make_tables(self, names: tuple[str, ...]) -> None:
+        """Make a map for each table."""
+        if self._maps is not None:
+            self._tables_card.column.removeWidget(self._maps)
+            self._maps.deleteLater()
+        self.tables = {name: TableMap(title(name), f"derivative with respect to {title(name)}") for name in names}
         for name, figure in self.tables.items():
             figure.cell_pointed.connect(partial(self._on_number_pointed, name))
             figure.cell_chosen.connect(partial(self._on_number_chosen, name))
-        beside = [figure for name, figure in self.tables.items() if name not in wide]
-        self._rows = [MapRow([self.tables[name]]) for name in wide] + ([MapRow(beside, shares)] if beside else [])
-        for row in self._rows[:-1]:
-            self._tables_card.column.addWidget(row)
-        self._tables_card.column.addWidget(self._rows[-1], 1)
+        self._maps = lay_out_tables(self.tables.values())
+        self._tables_card.column.addWidget(self._maps, 1)
         number_alike((self.effects, self.heads, *self.tables.values()))
 
     def _on_number_pointed(self, name: str, cell: object) -> None:
@@ -270,11 +251,6 @@ class SensitivityLens(Lens):
         if self._found is not None and row < len(self._found.largest):
             self.chosen = self._found.largest[row][0]
             self._ask()
-
-
-def count_label_columns(labels: Sequence[str]) -> int:
-    """Return about how many columns of numbers are as wide as the labels of rows."""
-    return WORD_COLUMNS if max(map(len, labels), default=0) > _SHORT else LABEL_COLUMNS
 
 
 def _write_small(value: float) -> str:

@@ -12,6 +12,8 @@ from attnlab.ui.base.fonts import face
 TITLE, LEAST_TITLE = 12.0, 8.0
 """Height of the titles of heads at zoom 1; below the least size they would be illegible and are left out."""
 LABEL_SIZE = 0.92
+AROUND_LABEL = 8
+"""The pixels between the longest label and the cells, and beyond it."""
 NARROW_LABEL = 32.0
 NUMBER_CELL = 21.0
 """Cells of this width have room for two decimals."""
@@ -49,10 +51,10 @@ def _fit_single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tup
     label_font = face("caption", z * LABEL_SIZE)
     row_font = QFont(label_font)
     row_font.setBold(room.bold_rows)
-    wide = _measure_widest(rows, row_font) + 8 if room.tokens_down else 0.0
+    wide = measure_widest(rows, row_font) + AROUND_LABEL if room.tokens_down else 0.0
     wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
-    widest = _measure_widest(columns, label_font)
-    tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
+    widest = measure_widest(columns, label_font)
+    tall = min(widest + AROUND_LABEL, 52 * max(z, room.enlarged), height * 0.3)
     grid = _arrange(shape, room, wide, tall)
     narrow = _arrange(shape, room, min(wide, NARROW_LABEL * z), tall)
     if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
@@ -78,8 +80,8 @@ def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: 
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid
     label_font = face("caption", z * LABEL_SIZE)
-    wide = _measure_widest(rows, label_font) + 8 if room.tokens_down else 0.0
-    tall = _measure_widest(columns, label_font) + 8 if room.tokens_across else 0.0
+    wide = measure_widest(rows, label_font) + AROUND_LABEL if room.tokens_down else 0.0
+    tall = measure_widest(columns, label_font) + AROUND_LABEL if room.tokens_across else 0.0
     labelled = _arrange(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
     return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
 
@@ -94,7 +96,7 @@ def _arrange(
     return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio)
 
 
-def _measure_widest(labels: tuple[str, ...], label_font: QFont) -> float:
+def measure_widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; only the beginning of a long one counts."""
     return _measure_labels(labels[:64], find_key(label_font))
 
