@@ -452,3 +452,14 @@ def test_a_comparison_has_one_number_of_decimals(
         person.window.grab()
         assert len(decimals_drawn) >= 100, look
         assert len(set(decimals_drawn)) == 1, look
+
+
+def test_a_card_that_does_not_differ_has_no_colour_bar(person: "Person") -> None:
+    person.playground.comparison.toggle()
+    person.playground.toggle_causal()
+    person.settle()
+    look_at(person, "Difference")
+    person.window.grab()
+    assert not data(person, "queries").values.any()
+    assert person.card("queries").bar_rect.isEmpty()
+    assert not person.card("weights").bar_rect.isEmpty()

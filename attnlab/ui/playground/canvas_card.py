@@ -183,12 +183,13 @@ class CanvasCard(HasCells, QWidget):
 
     def _paint_bar(self, painter: QPainter, data: MapData, right: float, left: float = 0.0) -> None:
         """Paint the colour bar of maps between its ends in the header, up to the x ``right``, if it begins after
-        ``left``."""
+        ``left`` and there is a range between the ends.
+        """
         z = self._zoom
         pen = Pen(painter, face("map", z))
         low, high = write_colour_ends(data)
         self.bar_rect = QRectF()
-        if right - left < pen.width(low) + pen.width(high) + (STRIP_WIDTH + 10) * z:
+        if low == high or right - left < pen.width(low) + pen.width(high) + (STRIP_WIDTH + 10) * z:
             return
         middle = self._title_middle()
         painter.setPen(QColor(self._palette.muted))

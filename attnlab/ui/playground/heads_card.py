@@ -294,7 +294,7 @@ class HeadsCard(CanvasCard):
         painter.setPen(QColor(self._palette.muted))
         low, high = write_colour_ends(tiles.mean)
         rect = tiles.map_rect("mean")
-        own = f"  {low} … {high}" if tiles.mean.scale != tiles.heads.scale else ""
+        own = f"  {low} … {high}" if tiles.mean.scale != tiles.heads.scale and low != high else ""
         text = pen.elide(f"mean{own}", rect.width() + tiles.mean_grid.label_width)
         pen.draw(rect.x(), rect.y() - tiles.mean_grid.column_space - 2, text, 0.0, 1.0)
 
