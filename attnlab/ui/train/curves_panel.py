@@ -185,7 +185,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         for other, colour in zip(self._others, OTHERS * (len(self._others) // len(OTHERS) + 1), strict=False):
             lines.append(Line(f"{other.name}, held-out", other.metric_steps, other.metric_losses, colour, 1.5))
         run = self._run
-        lines.append(Line("training", run.steps, run.losses, "accent", 1.0, faint=True))
+        lines.append(Line("training", run.steps, run.losses, "neutral", 1.0, faint=True))
         lines.append(Line("held-out", run.metric_steps, run.metric_losses, "accent", 2.0))
         levels = [Level(name, loss) for name, loss in self._baselines.items()]
         self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from attnlab.figures.palette import PALETTES, parse_rgb
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 
 
@@ -54,6 +55,20 @@ def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> No
     assert "correct: 25\N{NO-BREAK SPACE}% at length 4" in panel.lengths.tool_tip(QPointF(scale.x(4.0), scale.y(25.0)))
     panel.show_curves(RunCurves("this run", steps, none, steps, none, none))
     assert not panel.lengths.isVisible()
+
+
+@pytest.mark.parametrize("name", PALETTES)
+def test_the_loss_of_batches_is_grey_and_that_of_held_out_examples_has_a_hue(name: str, qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps = np.array([0.0, 10.0])
+    panel.show_curves(RunCurves("this run", steps, steps, steps, steps, steps))
+    hues = {}
+    for line in panel.loss.lines:
+        rgb = parse_rgb(getattr(PALETTES[name], line.colour))
+        hues[line.name] = max(rgb) - min(rgb)
+    assert hues["training"] < 40
+    assert hues["held-out"] > 100
 
 
 def _two_runs(panel: CurvesPanel) -> None:
