@@ -236,10 +236,12 @@ class CurvesPanel(FollowsTheme, QWidget):
         ]
         mine = _in_percent(self._run.find_lengths(self._cursor))
         lines.append(Line("correct", *mine, "value", 2.0))
-        longest = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
+        known = [line.x for line in lines if len(line.x)]
+        shortest = min((float(lengths[0]) for lengths in known), default=0.0)
+        longest = max((float(lengths[-1]) for lengths in known), default=0.0)
         for widget in (self._headings[1], self.lengths):
-            widget.setVisible(longest > 0)
-        self.lengths.show_lines(lines, x_end=longest, y_range=(0.0, 104.0), unit="%")
+            widget.setVisible(longest > shortest)  # a single length would be a single point
+        self.lengths.show_lines(lines, x_start=shortest, x_end=longest, y_range=(0.0, 104.0), unit="%")
         self._refresh_legends()
 
     def _refresh_legends(self) -> None:

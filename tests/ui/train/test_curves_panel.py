@@ -57,6 +57,23 @@ def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> No
     assert not panel.lengths.isVisible()
 
 
+def test_the_axis_of_lengths_spans_the_lengths_that_exist(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps, none = np.array([0.0]), np.zeros(1)
+    several = tuple((length, 0.5) for length in range(4, 9))
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (several,)))
+    panel.resize(400, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert list(panel.lengths.x_range) == [4, 8]
+    longer = RunCurves("longer rows", steps, none, steps, none, none, (((3, 0.5), (12, 0.5)),))
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (several,)), [longer])
+    assert list(panel.lengths.x_range) == [3, 12]
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (((6, 0.5),),)))
+    assert not panel.lengths.isVisible()  # one point is no curve
+
+
 @pytest.mark.parametrize("name", PALETTES)
 def test_the_loss_of_batches_is_grey_and_that_of_held_out_examples_has_a_hue(name: str, qtbot: QtBot) -> None:
     panel = CurvesPanel()

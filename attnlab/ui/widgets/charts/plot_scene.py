@@ -11,7 +11,17 @@ from attnlab.figures.diagram.scene import Area, Box, Label, Point, Polyline, Sce
 from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.widgets.charts.bands import EDGE, FILL, Band
 from attnlab.ui.widgets.charts.chart_legend import LegendEntry, list_entries
-from attnlab.ui.widgets.charts.chart_scale import Scale, cut, decimate, ends_above, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import (
+    Scale,
+    cut,
+    decimate,
+    ends_above,
+    polylines,
+    spread,
+    tick_text,
+    ticks,
+    whole_ticks,
+)
 from attnlab.ui.widgets.charts.line_chart import FAINT, Level, Line, LineChart, Upright
 
 HEAD, FOOT, ROW, AIR = 22.0, 18.0, 16.0, 6.0
@@ -84,7 +94,7 @@ def _add_axes(scene: Scene, scale: Scale, across: Sequence[tuple[float, str]]) -
         scene.add(Polyline(((area.left(), y), (area.right(), y)), "hairline", 1.0))
         scene.add(Label(area.left() - AIR, y, text, across=1.0))
     free = -math.inf
-    for value in ticks(scale.left_value, scale.right_value, False, max(2, int(area.width() / 64))):
+    for value in whole_ticks(scale.left_value, scale.right_value, max(2, int(area.width() / 64))):
         text = tick_text(value)
         wide = measure_label(text, "caption")
         left = min(max(scale.x(value) - wide / 2, 0.0), scene.width - wide)
