@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from attnlab.base.counted import format_percent
 from attnlab.training.recorder import MIB, Moment, Recorder
 from attnlab.training.store import Summary
 from attnlab.training.tasks import make_spec
@@ -54,6 +55,9 @@ def test_the_bar_says_how_a_run_ended(student: "Student") -> None:
     student.ready()
     student.train_to_the_end()
     assert header.speed.text() == "step 60 of 60 · finished"
+    told = student.ws.footer.message.text()
+    right = student.ws.session.run.metrics[-1].right if student.ws.session.run is not None else -1.0
+    assert told == f"Done: {format_percent(right)} of the held-out tokens are right."
 
 
 def test_the_list_of_runs_tells_finished_stopped_and_nan_apart(tmp_path: Path) -> None:
