@@ -393,6 +393,23 @@ def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelR
 
 
 @pytest.mark.slow
+def test_the_way_back_to_the_model_stays_with_large_type(reader: ModelReader) -> None:
+    open_in_playground(reader)
+    reader.window.resize(1366, 768)
+    reader.window.change_settings(type_size=175)
+    reader.settle()
+    reader.document.edit("zero W_v", lambda e: replace(e, weights=replace(e.weights, W_v=e.weights.W_v * 0)))
+    reader.settle()
+    strip = reader.models.tools.trip.strip
+    for button in (strip.leave, strip.send):
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+        assert strip.rect().contains(button.geometry())
+    reader.press("To the model")
+    assert reader.window.current == "models"
+
+
+@pytest.mark.slow
 def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelReader) -> None:
     open_in_playground(reader)
     trip = reader.models.tools.trip
