@@ -101,8 +101,9 @@ def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
 def test_the_end_of_a_run_is_told_beside_the_time_line_and_moves_nothing(student: "Student") -> None:
     footer, window = student.ws.footer, student.window
     student.small()
-    for size in ((1366, 768), (1024, 640)):
+    for size, type_size in (((1366, 768), 100), ((1024, 640), 100), ((1366, 768), 150)):
         window.resize(*size)
+        window.change_settings(type_size=type_size)
         student.ws.footer.show_message("")
         window.grab()
         before = footer.height(), student.ws.body.height(), footer.line.y()
