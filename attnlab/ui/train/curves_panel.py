@@ -23,8 +23,8 @@ Range = tuple[Floats, Floats, Floats]
 """Steps, the least and the largest value at each."""
 OTHERS = ("key", "attention", "value", "query", "neutral")
 """Colours of other runs, in the order they are added."""
-LAYERS = ("query", "key", "value", "attention", "neutral", "accent")
-"""Colours of the layers' gradients."""
+LAYERS = ("query", "key", "value", "attention", "neutral")
+"""Colours of the layers' gradients; the accent is too much like that of queries."""
 LOSS, GRADIENTS = "loss", "gradients"
 FIRST = (
     Choice(LOSS, "Loss", "The loss of each batch, and of the held-out examples"),
@@ -209,10 +209,18 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._draw_lengths()
 
     def _draw_gradients(self) -> None:
-        """Draw the norms of this run's gradients; beyond the colours, the curves repeat them faintly."""
+        """Draw the norms of this run's gradients; the colours repeat with dashes, and beyond these faintly."""
         run = self._run
         lines = [
-            Line(layer, run.metric_steps, norms, LAYERS[at % len(LAYERS)], 1.5, faint=at >= len(LAYERS))
+            Line(
+                layer,
+                run.metric_steps,
+                norms,
+                LAYERS[at % len(LAYERS)],
+                1.5,
+                faint=at >= 2 * len(LAYERS),
+                is_dashed=at // len(LAYERS) % 2 == 1,
+            )
             for at, (layer, norms) in enumerate(run.gradients.items())
         ]
         self.gradients.show_lines(lines[::-1], x_end=self.loss.x_end, log_y=self.scale_button.isChecked())

@@ -79,7 +79,8 @@ def draw_plot(plot: Plot, width: float, height: float = 150.0) -> Scene:
         _add_band(scene, scale, band)
     for line in plot.lines:
         for points in _trace(scale, line.x, line.y):
-            scene.add(Polyline(points, line.colour, line.width, alpha=1.0 - FAINT if line.faint else 1.0))
+            alpha = 1.0 - FAINT if line.faint else 1.0
+            scene.add(Polyline(points, line.colour, line.width, line.is_dashed, alpha))
     _add_labels(scene, scale, plot.lines)
     for place, row in enumerate(rows):
         for x, entry in row:
@@ -168,5 +169,5 @@ def _add_entry(scene: Scene, x: float, y: float, entry: LegendEntry) -> None:
         )
     else:
         alpha = 1.0 - FAINT if entry.faint else 1.0
-        scene.add(Polyline(((x, y), (x + SAMPLE, y)), entry.colour, entry.width, alpha=alpha))
+        scene.add(Polyline(((x, y), (x + SAMPLE, y)), entry.colour, entry.width, entry.is_dashed, alpha))
     scene.add(Label(x + SAMPLE + AIR, y, entry.name))
