@@ -354,7 +354,7 @@ def test_the_progress_line_shows_step_loss_and_rate() -> None:
     points = tuple(Point(step, 0.25, 0.1) for step in range(1200))
     run.take(Progress(1200, 3.0, points, (Metric(1200, 0.2, 0.987, 0.9),)))
     assert format_progress(run, 200.0) == (
-        "step 1,200 of 2,000 · loss 0.25 · held-out 98.7 % right · 200 steps/s · 4 s left"
+        "step 1,200 of 2,000 · loss 0.25 · held-out 98.7\N{NO-BREAK SPACE}% right · 200 steps/s · 4 s left"
     )
     assert format_progress(run, 5.0).endswith("5.0 steps/s · 2 min 40 s left")
     assert format_progress(run, 0.1).endswith("2 h 13 min left")

@@ -13,7 +13,7 @@ from attnlab.attention.edits.size_edits import resize
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.measures.order import permute
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.base.counted import format_bounds, format_count, format_has, format_range, format_whole
+from attnlab.base.counted import format_bounds, format_count, format_has, format_percent, format_range, format_whole
 from attnlab.compute.engine import compute
 from attnlab.lessons import solution
 from attnlab.lessons.exercise import check_cell
@@ -83,3 +83,14 @@ def test_thousands_have_a_comma_everywhere() -> None:
     assert [format_whole(each) for each in numbers[:-1]] == ["0", "999", "1,061", "10,000", "−1,056,784"]
     assert format_whole(numbers[-1]) == "1,152,921,504,606,846,977"
     assert format_count(1000, "run") == "1,000 runs"
+
+
+@pytest.mark.parametrize(
+    ("share", "decimals", "told"),
+    [
+        (0.987, 1, "98.7 %"), (0.987, 0, "99 %"), (1.0, 0, "100 %"), (0.0, 1, "0.0 %"), (0.0, 0, "0 %"),
+        (1e-9, 0, "<1 %"), (0.005, 0, "<1 %"), (0.0051, 0, "1 %"), (1e-9, 1, "<0.1 %"), (-0.25, 0, "−25 %"),
+    ],
+)  # fmt: skip
+def test_only_nothing_is_0_percent_and_no_line_ends_before_the_sign(share: float, decimals: int, told: str) -> None:
+    assert format_percent(share, decimals) == told.replace(" ", "\N{NO-BREAK SPACE}")

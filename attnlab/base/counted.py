@@ -13,9 +13,16 @@ def format_count(count: int, thing: str, things: str = "") -> str:
     return f"{format_whole(count)} {thing if count == 1 else things or thing + 's'}"
 
 
-def format_percent(share: float) -> str:
-    """Return a share with one decimal: "98.7 %"."""
-    return f"{100 * share:.1f} %"
+PERCENT = "\N{NO-BREAK SPACE}%"
+"""The percent sign after a number, from which no line break parts it."""
+
+
+def format_percent(share: float, decimals: int = 1) -> str:
+    """Return a share in per cent: "98.7 %", or "99 %" without decimals. Only exactly 0 is "0 %"; less is "<1 %"."""
+    told = f"{100 * share:.{decimals}f}"
+    if float(told) == 0:
+        told = f"<{10.0**-decimals:.{decimals}f}" if share > 0 else told.removeprefix("-")
+    return f"{told}{PERCENT}".replace("-", "−")
 
 
 def format_range(thing: str, first: int, last: int) -> str:

@@ -10,6 +10,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.table import STAGES
 from attnlab.attention.stages.trace import Trace
+from attnlab.base.counted import format_count
 from attnlab.base.errors import ArgumentError, DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -102,7 +103,8 @@ def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:
     bytes_ = estimate_bytes(e, dtype)
     if bytes_ > BUDGET:
         raise DeviceError(
-            f"{e.T_q} queries by {e.T_k} keys in {e.n_heads} head{'s' if e.n_heads > 1 else ''} take about "
+            f"{format_count(e.T_q, 'query', 'queries')} by {format_count(e.T_k, 'key')} in "
+            f"{format_count(e.n_heads, 'head')} take about "
             f"{bytes_ / 2**30:.1f} GiB; the window shows up to {BUDGET >> 30} GiB. Use fewer tokens or heads."
         )
 

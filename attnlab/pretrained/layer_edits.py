@@ -152,7 +152,7 @@ def _count_changes(one: Tensor, other: Tensor) -> int:
 
 
 def _count_numbers(count: int) -> str:
-    return f"{count:,} number{'s' if count != 1 else ''}"
+    return format_count(count, "number")
 
 
 def _describe_shapes(reshaped: Mapping[str, Tensor | None], e: Experiment) -> str:

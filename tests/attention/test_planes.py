@@ -103,9 +103,9 @@ def test_the_hull_of_points_on_a_line_is_its_ends() -> None:
     ("share", "sentence"),
     [
         (1.0, "Shows all lengths in full."),
-        (0.999, "Shows over 99 % of the lengths."),
-        (0.834, "Shows 83 % of the lengths."),
-        (0.001, "Shows less than 1 % of the lengths."),
+        (0.999, "Shows over 99\N{NO-BREAK SPACE}% of the lengths."),
+        (0.834, "Shows 83\N{NO-BREAK SPACE}% of the lengths."),
+        (0.001, "Shows less than 1\N{NO-BREAK SPACE}% of the lengths."),
     ],
 )
 def test_what_is_lost_is_said(share: float, sentence: str) -> None:

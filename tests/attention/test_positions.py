@@ -413,8 +413,8 @@ def test_t5_adds_the_bias_of_the_bucket_and_head(both_ways: bool, t_k: int | Non
     ("options", "sentence"),
     [
         ({"t5_buckets": 9}, r"t5_buckets is 9; use an even number such as 8 or 10\."),
-        ({"t5_distance": 8}, r"t5_distance is 8, but 32 t5_buckets .* use a t5_distance above 8\."),
-        ({"t5_distance": 16, "t5_bidirectional": False}, r"use a t5_distance above 16\."),
+        ({"t5_distance": 8}, r"t5_distance is 8, but with 32 for t5_buckets .*; use more than 8\."),
+        ({"t5_distance": 16, "t5_bidirectional": False}, r"use more than 16\."),
     ],
 )
 def test_invalid_buckets_are_refused(options: dict[str, Any], sentence: str) -> None:

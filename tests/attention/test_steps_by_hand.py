@@ -235,8 +235,8 @@ def test_every_normaliser_and_score_has_steps_to_the_weight(name: str, score: st
 @pytest.mark.parametrize(
     ("changes", "cell", "sentence"),
     [
-        ({}, Cell("weights", 1, 0, 0), r"In head 0, “t1” takes \d+ % of its new value from “t0”\."),
-        ({}, Cell("weights", 1, 0), r"On average over the heads, “t1” takes \d+ % of its new value from “t0”\."),
+        ({}, Cell("weights", 1, 0, 0), r"In head 0, “t1” takes \d+\s% of its new value from “t0”\."),
+        ({}, Cell("weights", 1, 0), r"On average over the heads, “t1” takes \d+\s% of its new value from “t0”\."),
         ({"causal": True}, Cell("weights", 0, 1, 0), r"In head 0, “t0” takes nothing from “t1”, because of the mask\."),
         (
             {"normalizer": "sigmoid"},
@@ -256,12 +256,12 @@ def test_the_sentence_says_what_the_weight_does(changes: dict[str, Any], cell: C
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0.0049, "less than 1 %"),
-        (0.0051, "1 %"),
-        (0.377, "38 %"),
-        (0.9949, "99 %"),
+        (0.0049, "less than 1\N{NO-BREAK SPACE}%"),
+        (0.0051, "1\N{NO-BREAK SPACE}%"),
+        (0.377, "38\N{NO-BREAK SPACE}%"),
+        (0.9949, "99\N{NO-BREAK SPACE}%"),
         (0.996, "nearly all"),
-        (1, "100 %"),
+        (1, "100\N{NO-BREAK SPACE}%"),
     ],
 )
 def test_a_share_that_is_almost_all_or_nothing_is_not_called_so(share: float, text: str) -> None:

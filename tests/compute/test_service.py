@@ -67,7 +67,7 @@ def test_a_layer_too_large_for_a_window_is_refused_before_computing() -> None:
     few, many = torch.ones(1, 2), torch.ones(20_000, 2)
     refused = answer(Request(1, Experiment(("a",) * 20_000, many, Weights(few.T, few.T, few.T))))
     assert refused.trace is None
-    assert "20000 queries by 20000 keys" in refused.error
+    assert "20,000 queries by 20,000 keys" in refused.error
     assert "GiB" in refused.error
 
 

@@ -42,7 +42,7 @@ def test_the_text_lines_up() -> None:
     head, first, second = to_text(made_up_results()).splitlines()
     assert head.split("  ")[0] == "run"
     assert first.index("0.50 (head 2.1)") == head.index("anti-diagonal")
-    assert "75.0 %" in first
+    assert "75.0\N{NO-BREAK SPACE}%" in first
     assert second == "seed 1  3"
 
 

@@ -223,7 +223,9 @@ def test_a_weight_is_written_as_numbered_steps_with_the_numbers_on_the_cards(per
         "4 Into the context weight times value",
         *(f"{weights[1]:.4f} times {v:.4f} = {weights[1] * v:.4f}" for v in values),
     ]
-    assert "“starts” takes 23 % of its new value from “journey”." in [label.accessibleName() for label in shown(person)]
+    assert "“starts” takes 23\N{NO-BREAK SPACE}% of its new value from “journey”." in [
+        label.accessibleName() for label in shown(person)
+    ]
 
 
 def test_during_a_walk_the_steps_end_before_what_is_not_computed_yet(person: "Person") -> None:

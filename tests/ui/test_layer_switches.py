@@ -350,6 +350,17 @@ def test_an_odd_d_k_is_refused_with_rope(person: "Person") -> None:
     assert person.document.scene is before
 
 
+def test_a_refused_setting_is_named_as_its_field_names_it(person: "Person") -> None:
+    person.choose("Positions", "T5 bias")
+    person.settle()
+    odd = "“T5 bias” halves its buckets, but “Buckets” is 9; use an even number such as 8 or 10."
+    assert type_setting(person, "Positions", "Buckets", "9") == [odd]
+    close(person, "Positions")
+    near = "“Farthest” is 8, but with 32 for “Buckets” each distance below 8 has a bucket already; use more than 8."
+    assert type_setting(person, "Positions", "Farthest", "8") == [near]
+    close(person, "Positions")
+
+
 @pytest.mark.parametrize("title", ["÷ sum", "sigmoid"])
 def test_a_sink_is_disabled_with_an_independent_normaliser(person: "Person", title: str) -> None:
     person.choose("Weights", title)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.registries import masks
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
@@ -352,3 +353,16 @@ def test_the_fill_can_be_chosen_without_a_mask(person: "Person") -> None:
     assert person.card("zeroed").isVisible()
     expected = attnlab.compute(edits.configure(attnlab.preset("journey"), causal=True, fill="after"))
     np.testing.assert_array_equal(person.painted("zeroed"), expected.array("zeroed"))
+
+
+def test_each_entry_of_the_menu_has_its_description_below_it(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey")
+    popup = popup_of(person)
+    labels = {label.text(): label for label in popup.findChildren(QLabel) if label.isVisible()}
+    for mask in masks.MASKS.values():
+        if mask.name != "causal":
+            title, about = labels[mask.title], labels[mask.about]
+            assert title.geometry().bottom() < about.y()
+            assert about.property("role") == "caption"
+            assert about.height() >= about.heightForWidth(about.width())  # nothing is cut
+    close(person)

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from attnlab.attention.products import in_one_thread
+from attnlab.base.counted import PERCENT
 
 Floats = NDArray[np.floating[Any]]
 MANY, LEAST_SHARE = 128, 1e-12
@@ -121,8 +122,8 @@ def describe_shown(share: float) -> str:
         return "Shows all lengths in full."
     percent = round(100 * share)
     if percent == 100:
-        return "Shows over 99 % of the lengths."
-    return f"Shows {percent} % of the lengths." if percent else "Shows less than 1 % of the lengths."
+        return f"Shows over 99{PERCENT} of the lengths."
+    return f"Shows {percent or 'less than 1'}{PERCENT} of the lengths."
 
 
 def find_hull(points: Floats) -> list[int]:

@@ -48,9 +48,11 @@ FEATURES = {
         Feature(
             name="fill",
             title="Fill",
-            about="The value of masked scores",
+            about="The number that a masked score gets",
             group="masks",
-            options=(Option("fill", "Masked scores", "The value of masked scores", "choice", "-inf", choices=FILLS),),
+            options=(
+                Option("fill", "Masked scores", "The number that a masked score gets", "choice", "-inf", choices=FILLS),
+            ),
             on=lambda config: True,
         ),
         Feature(

@@ -91,8 +91,8 @@ def _t5_check(e: Layer) -> str:
     if farthest > exact:
         return ""
     return (
-        f"t5_distance is {farthest}, but {count} t5_buckets already have one bucket for each distance below {exact}; "
-        f"use a t5_distance above {exact}."
+        f"t5_distance is {farthest}, but with {count} for t5_buckets each distance below {exact} has a bucket already; "
+        f"use more than {exact}."
     )
 
 

@@ -73,7 +73,10 @@ _NAMED = re.compile(rf"\b({'|'.join(_BY_FIELD)}) '(\w+)'")
 
 
 def name_as_shown(refusal: str) -> str:
-    """Return a sentence of a ``check`` with entries named by their titles: “RoPE” for positions 'rope'."""
+    """Return a sentence of a ``check`` with entries and options named by their titles.
+
+    “RoPE” is written for positions 'rope', and “Buckets” for t5_buckets. Options whose names are words stay.
+    """
 
     def write(found: re.Match[str]) -> str:
         entry = _BY_FIELD[found[1]].entries.get(found[2])
@@ -81,7 +84,9 @@ def name_as_shown(refusal: str) -> str:
             return found[0]
         return f"“{entry.title if found.start() else entry.title[:1].upper() + entry.title[1:]}”"
 
-    return _NAMED.sub(write, refusal)
+    titles = {name: option.title for name, option in all_options().items() if "_" in name}
+    words = re.compile(rf"\b({'|'.join(titles)})\b")
+    return words.sub(lambda found: f"“{titles[found[1]]}”", _NAMED.sub(write, refusal))
 
 
 def tables(config: LayerConfig) -> dict[str, Table]:

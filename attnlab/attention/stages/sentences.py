@@ -8,6 +8,7 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell, find_shown_value
 from attnlab.attention.stages.presence import source
+from attnlab.base.counted import PERCENT, format_percent
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -39,8 +40,8 @@ def write_sentence(trace: "Trace", cell: Cell) -> str:
 def write_percent(share: float) -> str:
     """Return a share as whole per cent, which never says none or all of what is only nearly so."""
     if share < 0.005:
-        return "less than 1 %"
-    return "nearly all" if 0.995 <= share < 1 else f"{share:.0%}".replace("%", " %")
+        return f"less than 1{PERCENT}"
+    return "nearly all" if 0.995 <= share < 1 else format_percent(share, 0)
 
 
 def _quote(token: str) -> str:

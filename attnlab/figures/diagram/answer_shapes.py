@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attnlab.base.counted import PERCENT, format_percent
 from attnlab.figures.diagram.scene import Box, Label, Measure, Region, Scene, Sign, Stroke, shorten
 from attnlab.training.model_view import Guess
 
@@ -16,7 +17,8 @@ _SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 def percent(share: float, tight: bool = False) -> str:
     """Return a share of 0 to 1 in per cent, without decimals; ``tight`` leaves out the space."""
-    return f"{100 * share:.0f}{'' if tight else ' '}%"
+    told = format_percent(share, 0)
+    return told.replace(PERCENT, "%") if tight else told
 
 
 def choose_asked(guesses: Sequence[Guess], width: float) -> list[int]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 
 from attnlab.attention.registries.entries import Option
-from attnlab.base.counted import format_count
+from attnlab.base.counted import PERCENT, format_count
 from attnlab.base.errors import TrainingError
 from attnlab.files.atomic import format_name
 from attnlab.training.batch import SPECIAL
@@ -184,7 +184,7 @@ def hold_out(examples: Sequence[Part], share: int, name: str, what: str) -> tupl
     """
     if len(examples) < LEAST_EXAMPLES:
         told = f"{name} has {format_count(len(examples), f'different {what}')}; at least {LEAST_EXAMPLES} are needed"
-        raise TrainingError(f"{told}, because {share} % of them are held out.")
+        raise TrainingError(f"{told}, because {share}{PERCENT} of them are held out.")
     order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(SEED)).tolist()
     count = max(1, len(examples) * share // 100)
     return [examples[i] for i in order[count:]], [examples[i] for i in order[:count]]

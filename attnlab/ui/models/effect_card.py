@@ -112,7 +112,7 @@ class EffectCard(ModelCard):
     def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
         before, after = found.before, found.after
         what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
-        share, now = (format_percent(each).replace(" ", "\N{NO-BREAK SPACE}") for each in (before[1], after[2]))
+        share, now = (format_percent(each) for each in (before[1], after[2]))
         if not changed:
             said = f"{what}: “{before[0].strip()}”, {share}."
         elif before[0] == after[0]:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QLineF, QPoint, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.counted import format_percent
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.ui.base.announcing import announce
@@ -71,7 +72,7 @@ class HeadsOverview(MapSheet):
         if cell is None:
             return ""
         state = "switched off; Delete switches it on" if cell[0] in self._off else "Delete switches it off"
-        share = f"{100 * self._on_words[cell[0]]:.0f} % of its weight is on words\n" if self._on_words else ""
+        share = f"{format_percent(self._on_words[cell[0]], 0)} of its weight is on words\n" if self._on_words else ""
         return f"{self.title_of(cell[0])}: {self.cell_text(cell)}\n{share}{state}"
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

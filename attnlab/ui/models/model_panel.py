@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.base.counted import format_count
 from attnlab.figures.scales import SCALES, Colouring
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -226,7 +227,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
             right.setTextFormat(Qt.TextFormat.PlainText)
             self._facts.addWidget(left, place, 0)
             self._facts.addWidget(right, place, 1, Qt.AlignmentFlag.AlignRight)
-        self.count.setText(f"{tokens:,} token{'s' if tokens != 1 else ''}")
+        self.count.setText(format_count(tokens, "token"))
         self.count.setToolTip(f"At most {facts.limit:,}")
         cross = "cross" in facts.parts
         for widget in (self._target_title, self.target, self._part_title, self.part):

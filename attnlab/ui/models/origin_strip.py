@@ -21,7 +21,7 @@ SAID: dict[Truth, tuple[str, str]] = {
 }
 """What each state is called, and its role in the style sheet."""
 ROOMY = 560
-"""The width in pixels at 100 % from which the way back fits too."""
+"""The width in pixels at 100 % from which the name of the layer fits too."""
 
 
 @guarded
@@ -84,9 +84,8 @@ class OriginStrip(FollowsTheme, QFrame):
         show_text(self.truth, sentence)
 
     def _make_room(self) -> None:
-        roomy = self.width() >= px(ROOMY)
-        self.title.setVisible(roomy)
-        self.leave.setVisible(roomy)
+        """Leave out the name where there is little room; the buttons always stay, and the sentence is cut."""
+        self.title.setVisible(self.width() >= px(ROOMY))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnlab.base.counted import format_percent
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
@@ -50,7 +51,7 @@ def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
     if shares[best] < CLEAR:
         return f"No single pattern: its weight is spread over {np.exp(row.entropy):.1f} tokens."
     token = tokens[row.strongest].strip() if row.strongest < len(tokens) else str(row.strongest)
-    return SENTENCES[best].format(share=f"{100 * shares[best]:.0f} %", token=token)
+    return SENTENCES[best].format(share=format_percent(shares[best], 0), token=token)
 
 
 class PatternsCard(ModelCard):
@@ -87,7 +88,7 @@ class PatternsCard(ModelCard):
         strongest = max(names, key=lambda name: getattr(row, name))
         meters = [self._make(row, rows, name, name == strongest) for name in names]
         self.meters.show_meters([*meters, *_make_entropy(row, rows, len(tokens))])
-        share = "" if on_words is None else f" {100 * on_words:.0f} % of the weight is on words."
+        share = "" if on_words is None else f" {format_percent(on_words, 0)} of the weight is on words."
         self.numbers.setText(
             f"Ticks: median of all heads. Spread over {np.exp(row.entropy):.1f} of {len(tokens)} tokens, "
             f"{row.distance:.1f} away on average.{share}"

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.base.counted import format_count
 from attnlab.pretrained.many_texts import SENTENCES, ManyTexts
 from attnlab.pretrained.pattern_tables import encode_patterns, encode_targets
 from attnlab.ui.base.announcing import show_text
@@ -191,7 +192,7 @@ class TextsDialog(QDialog):
             self.targets.show_targets(found.texts, self._head, plain=self.plain.isChecked())
         left_out = f", {len(found.refused):,} left out: {found.refused[0][1]}" if found.refused else "."
         count = len(found.texts)
-        self.note.setText(f"{count:,} text{'s' if count != 1 else ''}{left_out} A double click opens the head.")
+        self.note.setText(f"{format_count(count, 'text')}{left_out} A double click opens the head.")
 
     def _on_opened(self, place: tuple[int, int, int]) -> None:
         text, layer, third = place

@@ -1,5 +1,6 @@
 """The choices and fields of the switches, from the registries: an experiment's settings and their alternatives."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attnlab.attention import edits
@@ -92,7 +93,10 @@ def _kind(option: Option) -> Any:
 
 
 def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
-    """Return a field for each mask except the causal one, which has its own switch, and for the masked value."""
+    """Return a field for each mask except the causal one, which has its own switch, and for the masked value.
+
+    The masks are what the menu chooses from, so that each has its description, as the choices of other menus have.
+    """
     found = []
     for mask in MASKS.values():
         option = registry.mask_option(mask.name)
@@ -112,7 +116,7 @@ def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
         )
     about = "Drag over the cells of a map to mask or unmask them; Esc ends painting"
     brush = Field(PAINTING, "Paint on the cards", about, "switch", painting, False)
-    return [*found, brush, *fields(e, "masks")]
+    return [replace(field, shows_about=True) for field in (*found, brush, *fields(e, "masks"))]
 
 
 def mask_text(e: "Experiment") -> str:

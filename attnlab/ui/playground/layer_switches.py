@@ -200,7 +200,7 @@ class LayerSwitches(QWidget):
             edits.with_setting(self._document.experiment, **changes)
         except AttnlabError as error:
             if isinstance(sender, Pill):
-                sender.complain(name, str(error))
+                sender.complain(name, registry.name_as_shown(str(error)))
             return
         self._document.edit(f"{title} {_word(name, value)}", lambda e: edits.with_setting(e, **changes))
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.counted import format_percent
 from attnlab.figures.palette import Palette
 from attnlab.figures.text import Face, Pen, measure_text
 from attnlab.ui.base.guard import guarded
@@ -77,7 +78,7 @@ class AnswerColumns(AnswerRow):
         faces, widest = self._faces[zoom], px(WIDEST_LABEL)
         measure = partial(measure_text, key=faces.strong.called)
         bars = [bar for column in self._columns for bar in column.bars]
-        self._text = max(map(measure, {"100 %", *(bar.text for bar in bars)}))
+        self._text = max(map(measure, {format_percent(1, 0), *(bar.text for bar in bars)}))
         label = min(max(map(measure, {bar.label for bar in bars}), default=0.0), widest)
         self._label = max(label, measure("m"))
         title = partial(measure_text, key=faces.title.called)

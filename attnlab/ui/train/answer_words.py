@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attnlab.base.counted import format_percent
 from attnlab.base.spoken_text import speak_number, speak_token
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def format_share(share: float) -> str:
     """Return a probability in whole percent: "54 %", "<1 %", "100 %"."""
     if not math.isfinite(share):
         return "NaN"
-    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+    return format_percent(share, 0)
 
 
 def make_columns(places: "Sequence[Place]") -> tuple[Column, ...]:
@@ -107,7 +108,7 @@ def make_number_columns(numbers: "Sequence[NumberPlace]") -> tuple[Column, ...]:
 
 def _make_number_column(place: "NumberPlace") -> Column:
     explained = max(0.0, min(1.0, place.explained)) if math.isfinite(place.explained) else 0.0
-    share = "NaN" if math.isnan(place.explained) else f"{place.explained:.0%}".replace("%", " %").replace("-", "−")
+    share = "NaN" if math.isnan(place.explained) else format_percent(place.explained, 0)
     bars = (
         Bar("wanted", _write_number(place.wanted)),
         Bar("output", _write_number(place.output)),
@@ -127,7 +128,7 @@ def _describe_numbers(place: "NumberPlace") -> str:
     return (
         f"place {place.index}, first column: wanted {_write_number(place.wanted, 4)}, "
         f"output {_write_number(place.output, 4)}\nexplained: the share of the squared right numbers of all columns "
-        "that remains after the squared error is subtracted; 0 % for a model that always answers 0"
+        f"that remains after the squared error is subtracted; {format_percent(0, 0)} for a model that always answers 0"
     )
 
 

@@ -23,8 +23,8 @@ Range = tuple[Floats, Floats, Floats]
 """Steps, the least and the largest value at each."""
 OTHERS = ("key", "attention", "value", "query", "neutral")
 """Colours of other runs, in the order they are added."""
-LAYERS = ("query", "key", "value", "attention", "neutral", "accent")
-"""Colours of the layers' gradients."""
+LAYERS = ("query", "key", "value", "attention", "neutral")
+"""Colours of the layers' gradients; the accent is too much like that of queries."""
 LOSS, GRADIENTS = "loss", "gradients"
 FIRST = (
     Choice(LOSS, "Loss", "The loss of each batch, and of the held-out examples"),
@@ -185,7 +185,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         for other, colour in zip(self._others, OTHERS * (len(self._others) // len(OTHERS) + 1), strict=False):
             lines.append(Line(f"{other.name}, held-out", other.metric_steps, other.metric_losses, colour, 1.5))
         run = self._run
-        lines.append(Line("training", run.steps, run.losses, "accent", 1.0, faint=True))
+        lines.append(Line("training", run.steps, run.losses, "neutral", 1.0, faint=True))
         lines.append(Line("held-out", run.metric_steps, run.metric_losses, "accent", 2.0))
         levels = [Level(name, loss) for name, loss in self._baselines.items()]
         self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)
@@ -209,10 +209,18 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._draw_lengths()
 
     def _draw_gradients(self) -> None:
-        """Draw the norms of this run's gradients; beyond the colours, the curves repeat them faintly."""
+        """Draw the norms of this run's gradients; the colours repeat with dashes, and beyond these faintly."""
         run = self._run
         lines = [
-            Line(layer, run.metric_steps, norms, LAYERS[at % len(LAYERS)], 1.5, faint=at >= len(LAYERS))
+            Line(
+                layer,
+                run.metric_steps,
+                norms,
+                LAYERS[at % len(LAYERS)],
+                1.5,
+                faint=at >= 2 * len(LAYERS),
+                is_dashed=at // len(LAYERS) % 2 == 1,
+            )
             for at, (layer, norms) in enumerate(run.gradients.items())
         ]
         self.gradients.show_lines(lines[::-1], x_end=self.loss.x_end, log_y=self.scale_button.isChecked())
@@ -236,10 +244,12 @@ class CurvesPanel(FollowsTheme, QWidget):
         ]
         mine = _in_percent(self._run.find_lengths(self._cursor))
         lines.append(Line("correct", *mine, "value", 2.0))
-        longest = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
+        known = [line.x for line in lines if len(line.x)]
+        shortest = min((float(lengths[0]) for lengths in known), default=0.0)
+        longest = max((float(lengths[-1]) for lengths in known), default=0.0)
         for widget in (self._headings[1], self.lengths):
-            widget.setVisible(longest > 0)
-        self.lengths.show_lines(lines, x_end=longest, y_range=(0.0, 104.0), unit="%")
+            widget.setVisible(longest > shortest)  # a single length would be a single point
+        self.lengths.show_lines(lines, x_start=shortest, x_end=longest, y_range=(0.0, 104.0), unit="%")
         self._refresh_legends()
 
     def _refresh_legends(self) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 from PySide6.QtCore import QObject, Slot
 
+from attnlab.base.counted import format_count
 from attnlab.training.run import Run
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
@@ -86,7 +87,7 @@ def _describe_memory(run: Run | None) -> str:
     if run is None:
         return ""
     n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB
-    return f"{n:,} moment{'s' if n != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
+    return f"{format_count(n, 'moment')} · {size:.0f} of {limit:.0f} MiB"
 
 
 def make_curves(run: Run, name: str) -> RunCurves:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
+from attnlab.base.counted import format_percent
 from attnlab.training.results import format_loss
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
@@ -255,7 +256,7 @@ def _make_cells(found: Summary) -> list[Cell]:
 
     spec, name = found.spec, format_title(found)
     assert spec is not None
-    right = "" if math.isnan(found.right) else f"{100 * found.right:.1f} %"
+    right = "" if math.isnan(found.right) else format_percent(found.right)
     texts: list[tuple[str, str | float]] = [
         (name, name.casefold()),
         (TASKS[spec.task].title, spec.task),

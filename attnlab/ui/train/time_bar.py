@@ -21,7 +21,7 @@ PER_SECOND = 15
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ROOMY = 680
 """The width in pixels at 100 % from which memory is shown beside the line."""
-SHORT = 1 / 3
+SHORT = 2 / 5
 """The share of the width up to which a message stands beside the line; a longer one is seen whole below it."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),

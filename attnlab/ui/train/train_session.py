@@ -18,6 +18,7 @@ from attnlab.training.messages import (
     Resume,
     Step,
 )
+from attnlab.training.outcome import describe_outcome
 from attnlab.training.recorder import LIMIT
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
@@ -273,7 +274,7 @@ class TrainSession(TrainingState):
         elif message is not None:
             self.reason = message.reason
             self.progressed.emit()
-            self.ended.emit(message.sentence)
+            self.ended.emit(message.sentence if self.run is None else describe_outcome(message, self.run))
 
     # Results of the inspection
 

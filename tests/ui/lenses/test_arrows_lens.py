@@ -203,7 +203,8 @@ def test_with_more_columns_the_plane_is_chosen_and_what_is_lost_is_said(
     share = (np.linalg.norm(drawn, axis=1) / np.linalg.norm(rows, axis=1)).mean()
     width = person.experiment.d_model
     assert lens.coverage.text() == (
-        f"Shows {round(100 * share)} % of the lengths. Head 2 projects the {width} numbers of a token to 8."
+        f"Shows {round(100 * share)}\N{NO-BREAK SPACE}% of the lengths. "
+        f"Head 2 projects the {width} numbers of a token to 8."
     )
     data = lens.plane.data
     assert data is not None

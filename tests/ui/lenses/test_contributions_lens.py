@@ -184,7 +184,7 @@ def test_a_layer_of_a_real_model_shows_its_largest_rows_and_how_much_they_cover(
     person = sit_down(model.run("a b c a b c").experiment(1))
     lens = open_lens(person)
     assert values(lens.score.map).shape == (12, 12)
-    share = re.search(r"of 49 columns; they hold (\d+) % of the sum", lens.score.cut.text())
+    share = re.search(r"of 49 columns; they hold (\d+)\s% of the sum", lens.score.cut.text())
     assert share is not None
     assert 6 < int(share[1]) < 100
     first, second = re.findall(r"(?:sum to|layer is) ([−\d.]+\d)", lens.sentence.text())

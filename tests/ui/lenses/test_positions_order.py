@@ -180,7 +180,7 @@ def test_a_layer_that_is_too_large_shows_a_sentence(reader: Reader) -> None:
     many = Experiment(("a",) * 9000, torch.ones(9000, 1), Weights(one, one, one))
     reader.lens.order.show_experiment(many, 0)
     reader.press("Positions: Order")
-    assert reader.sentences()[0].startswith("9000 queries by 9000 keys in 1 head take about 3.0 GiB")
+    assert reader.sentences()[0].startswith("9,000 queries by 9,000 keys in 1 head take about 3.0 GiB")
     reader.open(e)
     assert len(reader.sentences()) == 2
 

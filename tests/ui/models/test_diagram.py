@@ -53,7 +53,7 @@ def test_the_diagram_takes_the_place_of_the_heads_and_gives_it_back(reader: Mode
     assert "Attention only, 21,552 parameters, all trainable" in said
     assert "Masked self-attention, shape 9 by 48, 9,408 parameters, mask: causal" in said
     assert "Output, shape 9 by 19, 48 to 19, the embedding again" in said
-    assert any(each.startswith("Place 9: b 100 %") for each in said)
+    assert any(each.startswith("Place 9: b 100\N{NO-BREAK SPACE}%") for each in said)
     reader.click(reader.find(QRadioButton, "Maps", reader.models.header))
     assert reader.models.overview.isVisible()
     assert not card.isVisible()

@@ -42,7 +42,9 @@ def test_it_opens_alive_at_the_clearest_head(sit_down: "Callable[..., Person]") 
     reader.wait()
     assert reader.find(QPushButton, "Model: induction").isVisible()
     assert reader.place == (1, 1)
-    assert reader.models.patterns.sentence.text().startswith("An induction head: on repeated random tokens, 94 %")
+    assert reader.models.patterns.sentence.text().startswith(
+        "An induction head: on repeated random tokens, 94\N{NO-BREAK SPACE}%"
+    )
     assert reader.list_predictions()[0] == ("b", "0.998")
     assert reader.models.header.badge.text().startswith("✓ true to the model")
     person.window.resize(1366, 768)
@@ -61,7 +63,9 @@ def test_a_head_that_looks_back_is_found_and_switched_off_and_the_next_token_cha
     reader.click(models.overview, models.overview.cell_rect(0, 4, 4).center().toPoint())
     reader.wait()
     assert reader.place == (0, 1)
-    assert models.patterns.sentence.text() == "Each token looks at the one before it: 99 % of the weight."
+    assert (
+        models.patterns.sentence.text() == "Each token looks at the one before it: 99\N{NO-BREAK SPACE}% of the weight."
+    )
     reader.press("L0 H1 on", Switch)
     reader.wait()
     assert models.effect.sentence.text().startswith("After “d”: “b” 99.8\N{NO-BREAK SPACE}% becomes “")
@@ -386,6 +390,23 @@ def test_an_edited_layer_runs_in_the_model_and_changes_its_answer(reader: ModelR
     reader.key(Key.Key_Z, Mod.ControlModifier)
     reader.wait()
     assert reader.list_predictions()[0] == ("b", "0.998")
+
+
+@pytest.mark.slow
+def test_the_way_back_to_the_model_stays_with_large_type(reader: ModelReader) -> None:
+    open_in_playground(reader)
+    reader.window.resize(1366, 768)
+    reader.window.change_settings(type_size=175)
+    reader.settle()
+    reader.document.edit("zero W_v", lambda e: replace(e, weights=replace(e.weights, W_v=e.weights.W_v * 0)))
+    reader.settle()
+    strip = reader.models.tools.trip.strip
+    for button in (strip.leave, strip.send):
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+        assert strip.rect().contains(button.geometry())
+    reader.press("To the model")
+    assert reader.window.current == "models"
 
 
 @pytest.mark.slow

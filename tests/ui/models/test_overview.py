@@ -30,8 +30,10 @@ def test_a_bar_tells_how_much_of_the_weight_is_on_words(reader: ModelReader, tmp
     weights = open_model(tmp_path).run("the cat sat on the mat").attention(2)[1].numpy()
     share = weights[:, 1:-1].sum(-1).mean()  # without [CLS] and [SEP]
     overview = reader.models.overview
-    assert f"{100 * share:.0f} % of its weight is on words" in overview.tool_tip(overview.cell_rect(9, 1, 1).center())
-    assert f"{100 * share:.0f} % of the weight is on words." in reader.models.patterns.numbers.text()
+    assert f"{100 * share:.0f}\N{NO-BREAK SPACE}% of its weight is on words" in overview.tool_tip(
+        overview.cell_rect(9, 1, 1).center()
+    )
+    assert f"{100 * share:.0f}\N{NO-BREAK SPACE}% of the weight is on words." in reader.models.patterns.numbers.text()
     assert reader.models.cards.legend.isVisible()
     rect = overview.cell_rect(9, 7, 0).united(overview.cell_rect(9, 7, 7))
     row = overview.grab().toImage()

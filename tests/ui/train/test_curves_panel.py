@@ -7,7 +7,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from attnlab.figures.diagram.scene import Polyline
+from attnlab.figures.palette import PALETTES, parse_rgb
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+from attnlab.ui.widgets.charts.chart_legend import list_entries
+from attnlab.ui.widgets.charts.plot_scene import draw_plot, read_plot
 
 
 def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> None:
@@ -54,6 +58,53 @@ def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> No
     assert "correct: 25\N{NO-BREAK SPACE}% at length 4" in panel.lengths.tool_tip(QPointF(scale.x(4.0), scale.y(25.0)))
     panel.show_curves(RunCurves("this run", steps, none, steps, none, none))
     assert not panel.lengths.isVisible()
+
+
+def test_the_axis_of_lengths_spans_the_lengths_that_exist(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps, none = np.array([0.0]), np.zeros(1)
+    several = tuple((length, 0.5) for length in range(4, 9))
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (several,)))
+    panel.resize(400, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert list(panel.lengths.x_range) == [4, 8]
+    longer = RunCurves("longer rows", steps, none, steps, none, none, (((3, 0.5), (12, 0.5)),))
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (several,)), [longer])
+    assert list(panel.lengths.x_range) == [3, 12]
+    panel.show_curves(RunCurves("this run", steps, none, steps, none, none, (((6, 0.5),),)))
+    assert not panel.lengths.isVisible()  # one point is no curve
+
+
+def test_six_layers_have_six_looks_also_in_the_legend(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps = np.array([0.0, 10.0])
+    layers = ["embedding", "encoder 1", "encoder 2", "decoder 1", "decoder 2", "output"]
+    panel.show_curves(RunCurves("this run", steps, steps, steps, steps, steps, gradients=dict.fromkeys(layers, steps)))
+    entries = list_entries(panel.gradients)
+    assert [entry.name for entry in entries] == layers
+    assert len({(entry.colour, entry.is_dashed) for entry in entries}) == 6
+    assert not {"accent", "query"} <= {entry.colour for entry in entries}  # two blues
+    plotted = draw_plot(read_plot(panel.gradients, "Gradients"), 400.0)
+    dashed = [shape for shape in plotted.shapes if isinstance(shape, Polyline) and shape.dashed]
+    assert {shape.ink for shape in dashed} == {entry.colour for entry in entries if entry.is_dashed}
+    assert len(dashed) == 2  # the curve and its sample
+
+
+@pytest.mark.parametrize("name", PALETTES)
+def test_the_loss_of_batches_is_grey_and_that_of_held_out_examples_has_a_hue(name: str, qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps = np.array([0.0, 10.0])
+    panel.show_curves(RunCurves("this run", steps, steps, steps, steps, steps))
+    hues = {}
+    for line in panel.loss.lines:
+        rgb = parse_rgb(getattr(PALETTES[name], line.colour))
+        hues[line.name] = max(rgb) - min(rgb)
+    assert hues["training"] < 40
+    assert hues["held-out"] > 100
 
 
 def _two_runs(panel: CurvesPanel) -> None:

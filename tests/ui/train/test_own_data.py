@@ -178,6 +178,8 @@ def test_the_settings_say_how_many_words_there_are_and_how_much_became_unk(pupil
     QTest.keyClicks(words, "32")
     QTest.keyClick(words, Qt.Key.Key_Return)
     # 3 special tokens, UNK, the five of each line, and room for 23 of the 40 rare words
-    pupil.wait_for(lambda: panel.vocabulary.text() == f"32 tokens; {100 * 17 / 240:.1f} % of the text became UNK")
+    pupil.wait_for(
+        lambda: panel.vocabulary.text() == f"32 tokens; {100 * 17 / 240:.1f}\N{NO-BREAK SPACE}% of the text became UNK"
+    )
     pupil.begin(tiny())
     assert not panel.vocabulary.isVisible()

@@ -62,7 +62,7 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     assert panel.told.text() == "Seeds 0 to 4: all 5 runs are done."
     assert not panel.go_button.isVisibleTo(panel)
     for (_, value), result in zip(rows_of(panel), queue.list_results(), strict=True):
-        assert value == f"{100 * result.right:.1f} %"
+        assert value == f"{100 * result.right:.1f}\N{NO-BREAK SPACE}%"
     saved = {each.spec.train.seed: each for each in list_runs() if each.spec is not None}
     assert sorted(saved) == list(SEEDS)
     for result in queue.list_results():  # the same numbers as in the files
@@ -84,7 +84,9 @@ def test_five_seeds_are_trained_saved_and_compared(pupil: Pupil, tmp_path: Path)
     table = dialog.table
     assert [table.item(row, 0).text() for row in (5, 6)] == [LEAST, LARGEST]
     rights = [result.right for result in queue.list_results()]
-    assert [table.item(row, 3).text() for row in (5, 6)] == [f"{100 * end(rights):.1f} %" for end in (min, max)]
+    assert [table.item(row, 3).text() for row in (5, 6)] == [
+        f"{100 * end(rights):.1f}\N{NO-BREAK SPACE}%" for end in (min, max)
+    ]
     pupil.wait_for(lambda: len(dialog.view.titles) == 5)
     heads = [entry.patterns[0].head for entry in queue.entries]
     assert list(dialog.view.titles) == [f"Seed {seed} · {head}" for seed, head in zip(SEEDS, heads, strict=True)]

@@ -156,7 +156,7 @@ def make_answer(places: int) -> Answer:
 @pytest.mark.parametrize("places", [1, 5, 40])
 def test_an_answer_has_a_column_for_each_place_within_its_width(qtbot: QtBot, places: int) -> None:
     scene = draw_answer(make_answer(places), (), own=False, step=7, width=500.0)
-    shares = [shape for shape in scene.shapes if isinstance(shape, Label) and shape.text == "75 %"]
+    shares = [shape for shape in scene.shapes if isinstance(shape, Label) and shape.text == "75\N{NO-BREAK SPACE}%"]
     assert len(shares) == places
     assert max(label.x for label in shares) <= 500.0
     assert max(label.y for label in shares) < scene.height

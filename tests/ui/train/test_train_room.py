@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from attnlab.base.counted import format_percent
 from attnlab.training.recorder import MIB, Moment, Recorder
 from attnlab.training.store import Summary
 from attnlab.training.tasks import make_spec
@@ -55,6 +56,9 @@ def test_the_bar_says_how_a_run_ended(student: "Student") -> None:
     student.ready()
     student.train_to_the_end()
     assert header.speed.text() == "step 60 of 60 · finished"
+    told = student.ws.footer.message.text()
+    right = student.ws.session.run.metrics[-1].right if student.ws.session.run is not None else -1.0
+    assert told == f"Done: {format_percent(right)} of the held-out tokens are right."
 
 
 def test_another_size_of_type_does_not_open_settings_that_are_closed(student: "Student") -> None:
@@ -112,8 +116,9 @@ def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
 def test_the_end_of_a_run_is_told_beside_the_time_line_and_moves_nothing(student: "Student") -> None:
     footer, window = student.ws.footer, student.window
     student.small()
-    for size in ((1366, 768), (1024, 640)):
+    for size, type_size in (((1366, 768), 100), ((1024, 640), 100), ((1366, 768), 150)):
         window.resize(*size)
+        window.change_settings(type_size=type_size)
         student.ws.footer.show_message("")
         window.grab()
         before = footer.height(), student.ws.body.height(), footer.line.y()

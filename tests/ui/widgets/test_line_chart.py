@@ -22,6 +22,7 @@ from attnlab.ui.widgets.charts.chart_scale import (
     spread,
     tick_text,
     ticks,
+    whole_ticks,
 )
 from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
@@ -70,6 +71,12 @@ def test_ticks_are_round_and_few() -> None:
     assert ticks(0.012, 3, True, 4) == pytest.approx([0.1, 1])
     assert [tick_text(value) for value in (0.0, 0.05, 5000.0)] == ["0", "0.05", "5,000"]
     assert [tick_text(value) for value in (-1e6, 2.5e7, 4e12)] == ["−1,000,000", "2.5e7", "4e12"]
+
+
+def test_an_axis_that_counts_has_whole_numbers_only() -> None:
+    assert whole_ticks(4, 8, 4) == [4, 5, 6, 7, 8]
+    assert whole_ticks(0, 2, 8) == [0, 1, 2]
+    assert whole_ticks(2, 3, 5) == pytest.approx([2, 3])
 
 
 def test_the_tool_tip_of_a_curve_has_value_and_step(chart: LineChart) -> None:

@@ -23,7 +23,7 @@ from attnlab.attention.measures.head_matrices import (
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number, short
 from attnlab.attention.stages.presence import source
-from attnlab.base.counted import format_whole
+from attnlab.base.counted import PERCENT, format_percent, format_whole
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
@@ -96,7 +96,7 @@ def describe_cut(shape: tuple[int, int], share: float, unit: str = "contribution
         f"all {size} {name}" if size <= MOST else f"the {MOST} largest of {size} {name}"
         for size, name in zip(shape, ("rows", "columns"), strict=True)
     )
-    text = f"{down} and {across}; they hold {100 * share:.0f} % of the sum of all absolute {unit}."
+    text = f"{down} and {across}; they hold {format_percent(share, 0)} of the sum of all absolute {unit}."
     return text[0].upper() + text[1:]
 
 
@@ -214,7 +214,7 @@ def describe_singular(matrix: HeadMatrix) -> str:
     held = f"The first {most} hold" if most > 1 else "The first one holds"
     return (
         f"{rows} × {columns}, with at most {count} singular value{'s' * (count > 1)} above 0; "
-        f"the largest is {number(largest)}. {held} 90 % of the sum of squares."
+        f"the largest is {number(largest)}. {held} 90{PERCENT} of the sum of squares."
     )
 
 

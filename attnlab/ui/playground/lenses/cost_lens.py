@@ -9,6 +9,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from attnlab.attention.stages.arithmetic import number
+from attnlab.base.counted import format_count, format_whole
 from attnlab.base.errors import AttnlabError
 from attnlab.compute import cost
 from attnlab.compute.cost import Cost, Loops
@@ -245,12 +246,12 @@ def _shape(trace: "Trace") -> tuple[object, ...]:
 def _shape_text(trace: "Trace") -> str:
     e = trace.experiment
     T = f"T = {e.T_q}" if e.memory_embeddings is None else f"T_q = {e.T_q}, T_k = {e.T_k}"
-    heads = f"{e.n_heads} head{'s' if e.n_heads > 1 else ''}"
+    heads = format_count(e.n_heads, "head")
     return f"{T}, {heads}, d_k = {e.d_k}, {len(trace.all_stages)} stages in {str(trace.dtype).removeprefix('torch.')}"
 
 
 def _loops_text(found: Loops) -> str:
-    what = f"{found.heads} head{'s' if found.heads > 1 else ''} of {found.T_q} × {found.T_k} tokens"
+    what = f"{format_count(found.heads, 'head')} of {format_whole(found.T_q)} × {format_whole(found.T_k)} tokens"
     cut = " (not the whole experiment: loops would take too long)" if found.cut else ""
     return (
         f"Loops {_ms(found.loops_ms)}, matrix product {_ms(found.matrix_ms)}: {_faster(found.times_faster)}; "

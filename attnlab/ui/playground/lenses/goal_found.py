@@ -14,6 +14,7 @@ from attnlab.attention.measures.goal_seek import Goal, Reached, find_reason_agai
 from attnlab.attention.measures.sensitivity import list_largest, list_tables
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.trace import Trace
+from attnlab.base.counted import format_percent
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.cell_references import split_at_commas, split_indices
 from attnlab.lessons.lookup import ALIASES
@@ -173,7 +174,7 @@ def describe_result(found: Found) -> str:
 
 def _write_share(found: Found, name: str) -> str:
     whole = float(np.linalg.norm(table(found.given, name).double().numpy()))
-    return f"{100 * float(np.linalg.norm(found.reached.changes[name])) / whole:.0f} %" if whole else "all"
+    return format_percent(float(np.linalg.norm(found.reached.changes[name])) / whole, 0) if whole else "all"
 
 
 def _say_what_would_help(found: Found) -> str:

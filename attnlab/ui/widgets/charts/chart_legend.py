@@ -27,11 +27,16 @@ class LegendEntry:
     width: float = 1.75
     faint: bool = False
     is_band: bool = False
+    is_dashed: bool = False
 
 
 def list_entries(chart: LineChart) -> tuple[LegendEntry, ...]:
     """Return the entries of the curves and bands that a chart shows: its own curve first, as it is drawn last."""
-    lines = [LegendEntry(line.name, line.colour, line.width, line.faint) for line in chart.lines if line.listed]
+    lines = [
+        LegendEntry(line.name, line.colour, line.width, line.faint, is_dashed=line.is_dashed)
+        for line in chart.lines
+        if line.listed
+    ]
     bands = [LegendEntry(band.name, band.colour, is_band=True) for band in chart.bands]
     return (*reversed(lines), *bands)
 
@@ -108,6 +113,7 @@ class _Sample(FollowsTheme, QWidget):
             painter.setBrush(QColor(mix(p.surface, colour, FILL)))
             painter.drawRect(QRectF(0.5, 0.5, wide - 1, self.height() - 1.0))
         else:
-            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if entry.faint else colour), entry.width))
+            style = Qt.PenStyle.DashLine if entry.is_dashed else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if entry.faint else colour), entry.width, style))
             painter.drawLine(QPointF(0, middle), QPointF(wide, middle))
         painter.end()

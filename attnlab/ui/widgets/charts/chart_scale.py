@@ -129,6 +129,11 @@ def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
+def whole_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return those of the round values that are whole, for an axis that counts something."""
+    return [value for value in ticks(low, high, False, most) if math.isclose(value, round(value), abs_tol=1e-9)]
+
+
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):

@@ -29,6 +29,7 @@ from attnlab.ui.widgets.charts.chart_scale import (
     spread,
     tick_text,
     ticks,
+    whole_ticks,
 )
 from attnlab.ui.widgets.maps.drawn import Drawn
 
@@ -78,7 +79,7 @@ class Upright:
 
 @guarded
 class LineChart(Drawn):
-    """Shows lines from x = 0 on; emits the x at which the mouse is pressed. ``x_name`` is what x counts."""
+    """Shows lines over an x that counts something, ``x_name``; emits the x at which the mouse is pressed."""
 
     spoken_role = QAccessible.Role.Chart
 
@@ -91,7 +92,7 @@ class LineChart(Drawn):
         self._levels: tuple[Level, ...] = ()
         self._marks: tuple[Upright, ...] = ()
         self._bands: tuple[Band, ...] = ()
-        self._x_end, self._wanted_end, self._log = 1.0, 0.0, False
+        self._x_start, self._x_end, self._wanted_end, self._log = 0.0, 1.0, 0.0, False
         self._stretch: tuple[float, float] | None = None
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
@@ -144,26 +145,27 @@ class LineChart(Drawn):
         self,
         lines: Sequence[Line],
         *,
+        x_start: float = 0.0,
         x_end: float = 0.0,
         log_y: bool = False,
         y_range: tuple[float, float] | None = None,
         levels: Sequence[Level] = (),
         unit: str = "",
     ) -> None:
-        """Show curves over x from 0 to at least ``x_end``, and over ``y_range`` or the range of their y, with the
-        ``unit`` of y, such as "%".
+        """Show curves over x from ``x_start`` to at least ``x_end``, and over ``y_range`` or the range of their y.
 
+        ``unit`` is that of y, such as "%".
         Values that are not finite and, on a logarithmic axis, values not above 0 leave gaps. Nothing is drawn again if
         all is as before, so the arrays must not change later.
         """
         told = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
-        before = self._levels, self._log, self._y_range, self._unit, self._wanted_end
-        if before == (tuple(levels), log_y, y_range, told, x_end) and _are_same(self._lines, lines):
+        before = self._levels, self._log, self._y_range, self._unit, self._x_start, self._wanted_end
+        if before == (tuple(levels), log_y, y_range, told, x_start, x_end) and _are_same(self._lines, lines):
             return
         self._lines, self._levels, self._log, self._y_range = tuple(lines), tuple(levels), log_y, y_range
-        self._unit, self._wanted_end = told, x_end
+        self._unit, self._x_start, self._wanted_end = told, x_start, x_end
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
-        self._x_end = max([x_end, *ends, 1.0])
+        self._x_end = max([x_end, *ends, x_start + 1.0])
         if self._stretch is not None and self._stretch[1] > self._x_end:
             self._stretch = None  # of a longer run
         self._describe()
@@ -210,7 +212,7 @@ class LineChart(Drawn):
     @property
     def x_range(self) -> tuple[float, float]:
         """The ends of the x axis as it is shown."""
-        return self._stretch or (0.0, self._x_end)
+        return self._stretch or (self._x_start, self._x_end)
 
     def _height(self) -> int:
         """Return the height of the area of the curves in pixels."""
@@ -310,7 +312,7 @@ class LineChart(Drawn):
             painter.setPen(QColor(p.muted))
             pen.draw(area.left() - px(5), y, self._format_tick(value), 1.0)
         free = -math.inf
-        for value in ticks(*self.x_range, False, max(2, int(area.width() / px(64)))):
+        for value in whole_ticks(*self.x_range, max(2, int(area.width() / px(64)))):
             text = tick_text(value)
             width = pen.width(text)
             left = min(max(scale.x(value) - width / 2, 0.0), self.width() - width)

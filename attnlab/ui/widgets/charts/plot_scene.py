@@ -11,7 +11,17 @@ from attnlab.figures.diagram.scene import Area, Box, Label, Point, Polyline, Sce
 from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.widgets.charts.bands import EDGE, FILL, Band
 from attnlab.ui.widgets.charts.chart_legend import LegendEntry, list_entries
-from attnlab.ui.widgets.charts.chart_scale import Scale, cut, decimate, ends_above, polylines, spread, tick_text, ticks
+from attnlab.ui.widgets.charts.chart_scale import (
+    Scale,
+    cut,
+    decimate,
+    ends_above,
+    polylines,
+    spread,
+    tick_text,
+    ticks,
+    whole_ticks,
+)
 from attnlab.ui.widgets.charts.line_chart import FAINT, Level, Line, LineChart, Upright
 
 HEAD, FOOT, ROW, AIR = 22.0, 18.0, 16.0, 6.0
@@ -69,7 +79,8 @@ def draw_plot(plot: Plot, width: float, height: float = 150.0) -> Scene:
         _add_band(scene, scale, band)
     for line in plot.lines:
         for points in _trace(scale, line.x, line.y):
-            scene.add(Polyline(points, line.colour, line.width, alpha=1.0 - FAINT if line.faint else 1.0))
+            alpha = 1.0 - FAINT if line.faint else 1.0
+            scene.add(Polyline(points, line.colour, line.width, line.is_dashed, alpha))
     _add_labels(scene, scale, plot.lines)
     for place, row in enumerate(rows):
         for x, entry in row:
@@ -84,7 +95,7 @@ def _add_axes(scene: Scene, scale: Scale, across: Sequence[tuple[float, str]]) -
         scene.add(Polyline(((area.left(), y), (area.right(), y)), "hairline", 1.0))
         scene.add(Label(area.left() - AIR, y, text, across=1.0))
     free = -math.inf
-    for value in ticks(scale.left_value, scale.right_value, False, max(2, int(area.width() / 64))):
+    for value in whole_ticks(scale.left_value, scale.right_value, max(2, int(area.width() / 64))):
         text = tick_text(value)
         wide = measure_label(text, "caption")
         left = min(max(scale.x(value) - wide / 2, 0.0), scene.width - wide)
@@ -158,5 +169,5 @@ def _add_entry(scene: Scene, x: float, y: float, entry: LegendEntry) -> None:
         )
     else:
         alpha = 1.0 - FAINT if entry.faint else 1.0
-        scene.add(Polyline(((x, y), (x + SAMPLE, y)), entry.colour, entry.width, alpha=alpha))
+        scene.add(Polyline(((x, y), (x + SAMPLE, y)), entry.colour, entry.width, entry.is_dashed, alpha))
     scene.add(Label(x + SAMPLE + AIR, y, entry.name))

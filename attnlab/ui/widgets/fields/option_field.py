@@ -23,7 +23,8 @@ class Field:
 
     ``least`` and ``most`` bound a number; ``open_least`` excludes ``least`` itself. "counted" is a switch with a whole
     number beside it: its value is None while it is off, as at the start, and ``default`` when it is switched on. A
-    ``reason`` says why the field is disabled now. A field that ``needs_no_title`` has the whole width of its form.
+    ``reason`` says why the field is disabled now. A field that ``needs_no_title`` has the whole width of its form; one
+    that ``shows_about`` has its description below its title, as the choices of a pill have.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Field:
     choices: tuple[Choice, ...] = ()
     reason: str = ""
     needs_no_title: bool = False
+    shows_about: bool = False
 
     @property
     def rest(self) -> object:

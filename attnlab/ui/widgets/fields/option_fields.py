@@ -18,6 +18,8 @@ from attnlab.ui.widgets.fields.option_field import Field
 
 __all__ = ["Field", "OptionFields"]
 
+ABOUT = 230
+"""The width in pixels at 100 % that a description below a title has at least."""
 BELOW = 100
 """An empty row below all fields, which takes the height that a form does not need."""
 
@@ -137,7 +139,7 @@ class OptionFields(FollowsTheme, QWidget):
             if key not in wanted:
                 row.remove(self._grid)
         for i, row in enumerate(self._rows):
-            row.place(self._grid, len(self._widgets) + 2 * i)
+            row.place(self._grid, len(self._widgets) + 3 * i)
         for one, following in pairwise(self._every_stop()):
             QWidget.setTabOrder(one, following)
         self.height_changed.emit()
@@ -155,7 +157,7 @@ class OptionFields(FollowsTheme, QWidget):
 
 
 class _Row(QObject):
-    """One field: title, control, in a pill a reset button, and the error message below."""
+    """One field: title, control, in a pill a reset button, and below these a description and an error message."""
 
     changed = Signal(str, object)
     refused = Signal(str, str)
@@ -164,7 +166,8 @@ class _Row(QObject):
     def __init__(self, field: Field, control: Control, parent: QWidget) -> None:
         super().__init__(parent)
         self.field = self._given = field
-        self.title, self.control, self.complaint = QLabel(parent), control, _complaint_label(parent)
+        self.title, self.control = QLabel(parent), control
+        self.about, self.complaint = _make_wrapped(parent, "caption"), _make_wrapped(parent, "error")
         self.title.setProperty("role", control.form_style.title_role)
         self.complaint.setAccessibleName(f"Message about {field.title}")
         self.reset: QToolButton | None = None
@@ -181,22 +184,27 @@ class _Row(QObject):
     def restyle(self) -> None:
         """Set the sizes."""
         if self.reset is not None:
-            self.title.setMinimumHeight(px(30))
+            self.title.setMinimumHeight(0 if self.field.shows_about else px(30))
+            self.about.setMinimumWidth(px(ABOUT))
+            self.about.setContentsMargins(0, 0, 0, px(6))
             self.reset.setFixedSize(px(24), px(28))
             self.complaint.setFont(font("caption"))
 
     def place(self, grid: QGridLayout, at: int) -> None:
-        """Put the widgets in this row of the grid and the next."""
+        """Put the widgets in this row of the grid and the next two."""
         if self.reset is not None:
+            rows = 2 if self.field.shows_about else 1  # the title, and the description below it
             grid.addWidget(self.title, at, 0)
-            grid.addWidget(self.reset, at, 1)  # before the control, which so ends at the edge, also without the button
-            grid.addWidget(self.control, at, 2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(self.reset, at, 1, rows, 1)  # before the control, which so ends at the edge without it too
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            grid.addWidget(self.control, at, 2, rows, 1, right)
         elif self.field.needs_no_title:
             grid.addWidget(self.control, at, 0, 1, 2)
         else:
             grid.addWidget(self.title, at, 0)
             grid.addWidget(self.control, at, 1)
-        grid.addWidget(self.complaint, at + 1, 0, 1, 3 if self.reset is not None else 2)
+        grid.addWidget(self.about, at + 1, 0)
+        grid.addWidget(self.complaint, at + 2, 0, 1, 3 if self.reset is not None else 2)
         self.title.setVisible(not self.field.needs_no_title)
         self.control.setVisible(True)
 
@@ -213,7 +221,10 @@ class _Row(QObject):
         field = self.field
         self.title.setText(_mark_up(field.title))
         self.title.setToolTip(plain_tip(field.reason or field.about))
-        self.title.setEnabled(not field.reason)
+        self.about.setText(field.about if field.shows_about else "")
+        self.about.setVisible(field.shows_about)
+        for label in (self.title, self.about):
+            label.setEnabled(not field.reason)
         self._show()
 
     def put_back(self) -> None:
@@ -233,7 +244,7 @@ class _Row(QObject):
 
     def remove(self, grid: QGridLayout) -> None:
         """Remove the field's widgets."""
-        for widget in filter(None, (self.title, self.control, self.reset, self.complaint)):
+        for widget in filter(None, (self.title, self.control, self.reset, self.about, self.complaint)):
             grid.removeWidget(widget)  # otherwise it takes space until it is deleted
             widget.hide()
             widget.deleteLater()
@@ -293,10 +304,11 @@ def _reset_button(parent: QWidget) -> QToolButton:
     return button
 
 
-def _complaint_label(parent: QWidget) -> QLabel:
+def _make_wrapped(parent: QWidget, role: str) -> QLabel:
+    """Return a label of several lines, hidden until it has a text."""
     label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setProperty("role", "error")
+    label.setProperty("role", role)
     label.setWordWrap(True)
     label.hide()
     return label
