@@ -23,5 +23,6 @@ def describe_outcome(ended: Ended, run: Run) -> str:
     if math.isnan(last.right):  # the task is about numbers, not tokens
         found = f"the held-out loss {'is' if is_now else 'was'} {last.loss:.3g}"
     else:
-        found = f"{format_percent(last.right)} of the held-out tokens {'are' if is_now else 'were'} right"
+        right = last.right if last.right == 1 else min(last.right, 0.999)  # only when none is wrong is it 100 %
+        found = f"{format_percent(right)} of the held-out tokens {'are' if is_now else 'were'} right"
     return f"{_WORDS[ended.reason]}: {found}."

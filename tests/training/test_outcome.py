@@ -18,6 +18,8 @@ STOPPED = Ended(12, "stopped", "Stopped at step 12.")
     ("ended", "metric", "told"),
     [
         (DONE, Metric(12, 0.5, 0.987, 0.5), r"Done: 98\.7\s% of the held-out tokens are right\."),
+        (DONE, Metric(12, 0.5, 0.9999, 0.5), r"Done: 99\.9\s% of the held-out tokens are right\."),
+        (DONE, Metric(12, 0.5, 1.0, 1.0), r"Done: 100\.0\s% of the held-out tokens are right\."),
         (DONE, Metric(12, 0.01234, math.nan, math.nan), r"Done: the held-out loss is 0\.0123\."),
         (
             STOPPED,

@@ -125,7 +125,7 @@ def describe_effects(found: Found) -> str:
     head, row, column = np.unravel_index(np.abs(found.effects).argmax(), found.effects.shape)
     most = float(found.effects[head, row, column])
     where = f"“{e.tokens[row] or '∅'}” → “{e.key_tokens[column] or '∅'}”"
-    of_head = f" of {name_head(head)}" if e.n_heads > 1 else ""
+    of_head = f" of {name_head(int(head))}" if e.n_heads > 1 else ""
     verb = "rises" if most > 0 else "falls"
     return (
         f"{name} is {number(value)}. Raised by {STEP}, it moves {where}{of_head} most: the weight {verb} by about "
