@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea
 
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
@@ -22,6 +23,20 @@ def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> N
 def read_explain(person: "Person") -> str:
     explain = person.playground.explain
     return " ".join(label.text() for label in explain.findChildren(QLabel) if label.isVisible())
+
+
+@pytest.mark.parametrize("type_size", [100, 150, 175])
+def test_next_stands_at_one_place_in_all_steps_of_a_lesson(person: "Person", type_size: int) -> None:
+    open_step(person, "why-attention", 0, type_size)
+    button, player, places = person.find(QPushButton, "Next"), find_controller(person).player, set()
+    for step in (0, 3, 5, 12):  # short and long texts, and a question
+        player.go(step)
+        for _ in range(2):
+            person.settle()
+            QApplication.processEvents()  # the column is divided again
+            places.add((button.mapTo(person.window, QPoint()).toTuple(), button.size().toTuple()))
+            player.go_next()
+    assert len(places) == 1
 
 
 @pytest.mark.parametrize("type_size", [100, 140, 160, 175])
