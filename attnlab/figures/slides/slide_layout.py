@@ -73,6 +73,11 @@ class Sheet:
         return max(BODY * self.zoom * self.unit, self.least_body)
 
     @property
+    def usual(self) -> "Sheet":
+        """The sheet without enlarged type."""
+        return replace(self, zoom=min(self.zoom, 1.0))
+
+    @property
     def least_body(self) -> float:
         """The least font size of running text in whole pixels, rounded up."""
         least = self.height * LEAST_BODY
@@ -102,6 +107,21 @@ class Sheet:
         """Return the possible font sizes of a title, largest first."""
         largest = TITLE * min(self.zoom, 1.3)
         return tuple(max(largest * share, LEAST_TITLE) * self.unit for share in (1.0, 0.86, 0.74, 0.65))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of drawing a part of a slide: what did not fit, and how much is shown: larger numbers mean more."""
+
+    left_out: tuple[str, ...] = ()
+    detail: tuple[int, ...] = ()
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        return Outcome(self.left_out + other.left_out, self.detail + other.detail)
+
+    def loses(self, other: "Outcome") -> bool:
+        """Return whether less of a part is shown than in another drawing of the same slide."""
+        return any(own < its for own, its in zip(self.detail, other.detail, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

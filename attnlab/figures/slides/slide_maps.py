@@ -1,21 +1,21 @@
 """Draws the maps of a slide as large as possible, with captions, labels, legible numbers and frames."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from attnlab.figures.cell_numbers import draw_numbers
+from attnlab.figures.cell_numbers import draw_numbers, rank_detail
 from attnlab.figures.empty_cells import draw_covers
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_data import Outline
-from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_labels import count_labels, draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
-from attnlab.figures.slides.slide_layout import Box, Sheet
+from attnlab.figures.slides.slide_layout import Box, Outcome, Sheet
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.figures.subscripts import draw_text
 from attnlab.figures.text import measure_text
@@ -27,6 +27,8 @@ CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
 LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
+MOST_ZOOM = 1.25
+"""The most by which the type of maps is enlarged."""
 AIR = 0.5
 """The least space between two numbers side by side, in font sizes."""
 LABEL_AIR = 7.0
@@ -60,25 +62,56 @@ def draw_map(
     formulas: Formulas | None,
     *,
     source: bool = False,
-) -> tuple[Grid, tuple[str, ...]]:
-    """Draw one stage with its caption into a box; return the grid of its cells, and the parts that did not fit."""
-    unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
+) -> tuple[Grid, Outcome]:
+    """Draw one stage with its caption into a box; return the grid of its cells, and the outcome."""
     # The gaps between cells show the slide; cells that are not revealed yet must be seen in the last row too.
     here = replace(palette, surface=palette.ground, hairline=palette.cover)
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
     complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
-    sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
-    label_px, grid = fit_labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
-    label = make_face(label_px)
+    laid = _lay_out(each, area, sheet, painter.device().devicePixelRatioF(), source=source)
+    grid, label = laid.grid, laid.label
     draw_cells(painter, grid, each.data, here)
-    sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
-    draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes), air=AIR)
+    draw_numbers(painter, grid, each.data, here, *laid.numbers, air=AIR)
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
-    draw_covers(painter, grid, each.marks, make_face(2.6 * unit, bold=True), palette)
+    draw_covers(painter, grid, each.marks, make_face(2.6 * laid.unit, bold=True), palette)
     draw_outlines(painter, grid, [_colour_outline(o, sheet.unit, palette) for o in each.outlines])
-    return grid, (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
+    left_out = (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
+    return grid, Outcome(left_out, laid.measure_detail(each))
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A map laid out in type that is a multiple of ``unit``: its cells, the font of labels, those of numbers."""
+
+    unit: float
+    grid: Grid
+    label: QFont
+    numbers: list[QFont]
+
+    def measure_detail(self, each: SlideMap) -> tuple[int, int]:
+        """Return how much of its numbers and how many labels the map has."""
+        numbers = rank_detail(self.grid, each.data, *self.numbers, air=AIR)
+        return numbers, count_labels(self.grid, each.data, self.label)
+
+
+def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, *, source: bool) -> _Laid:
+    """Return the layout in the type of the sheet, or in the usual type if larger type takes away decimals or labels."""
+
+    def lay_out(zoom: float) -> _Laid:
+        unit = sheet.unit * zoom
+        sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
+        label_px, grid = fit_labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
+        sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
+        return _Laid(unit, grid, make_face(label_px), _choose_number_fonts(each, grid, sizes))
+
+    laid = lay_out(min(max(sheet.zoom, 0.9), MOST_ZOOM))
+    if sheet.zoom <= 1:
+        return laid
+    usual = lay_out(1.0)
+    loses = any(own < its for own, its in zip(laid.measure_detail(each), usual.measure_detail(each), strict=True))
+    return usual if loses else laid
 
 
 def fit_labelled(
