@@ -269,6 +269,16 @@ def test_the_track_of_a_bar_stands_out_less_than_a_bar(palette: Palette) -> None
     assert compute_contrast(palette.control, palette.ground) < compute_contrast(bar, palette.ground)
 
 
+def test_bars_that_are_parts_of_no_whole_have_no_track() -> None:
+    row = BarRow("row", (Bar("a", 0.5, "0.5000"),), "key", 1.0)
+    tracks = []
+    for each in (row, replace(row, track=False)):
+        image, _ = draw(slide(sources=(), arithmetic=(), row=each))
+        tracks.append(_longest_run(image, QColor(LIGHT.control).rgb()))
+    assert tracks[0] > 100
+    assert tracks[1] == 0
+
+
 def test_a_covered_last_bar_leaves_no_brush_behind() -> None:
     image = QImage(QSize(1280, 720), QImage.Format.Format_RGB32)
     painter = QPainter(image)

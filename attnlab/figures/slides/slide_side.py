@@ -194,12 +194,12 @@ def _draw_bar(
 
 
 def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
-    """Draw a number's bar from 0 over the track of its row; without a number, a thin line at 0."""
+    """Draw a number's bar from 0, over the track if its row has one; without a number, a thin line at 0."""
     top = lane.y + lane.height / 2 - thick / 2
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    if not row.signed or bar.held:
+    if row.track or bar.held:
         # framed rather than filled with the hairline, which is darker than the bars in high contrast
         line = max(thick / 16, 1.0)
         painter.setPen(QPen(QColor(palette.hairline), line))

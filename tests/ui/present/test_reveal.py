@@ -249,6 +249,15 @@ def test_a_mask_is_drawn_only_where_scores_are_revealed(qapp: QApplication) -> N
     assert known == 2
 
 
+@pytest.mark.parametrize(("step", "limit", "track"), [(6, 1.0, True), (11, 9.3513, False)])
+def test_bars_of_weights_are_parts_of_1(qapp: QApplication, step: int, limit: float, track: bool) -> None:
+    slide = make_slides(find("why-attention"), step)[-1]
+    row = show(slide, True).row
+    assert row is not None
+    assert row.limit == pytest.approx(limit, abs=1e-4)
+    assert row.track == track
+
+
 def test_tiny_weights_are_not_shown_as_zero(qapp: QApplication) -> None:
     slide = make_slides(find("scaling"))[4]
     row = show(slide, False).row
