@@ -16,6 +16,8 @@ LEAST_PART = 26.0
 """The least height of the content below the text, in hundredths."""
 SIDE, SOURCES, WIDE_SOURCES = 0.42, 0.19, 0.25
 """Fractions of the inner width: for arithmetic and bars, for sources beside these, and for sources alone."""
+ROOMY_SOURCES = 0.36
+"""The fraction for sources beside a map that is not wide, with nothing at its right."""
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
@@ -134,11 +136,20 @@ class Columns:
 
 
 def lay_out_columns(
-    sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False, numbered: bool = False, bars: bool = True
+    sheet: Sheet,
+    y: float,
+    *,
+    sources: bool,
+    side: bool,
+    table: bool = False,
+    numbered: bool = False,
+    bars: bool = True,
+    roomy: bool = False,
 ) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom.
 
     ``numbered``: the sources need room for numbers in several columns. Without ``bars`` the side has arithmetic only.
+    ``roomy``: without a side, the map leaves more width to its sources.
     """
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
@@ -151,7 +162,7 @@ def lay_out_columns(
         right -= width + gap
     if sources or table:
         wide = LINES_SOURCES if side and not bars else NUMBERED_SOURCES
-        alone = wide if numbered else SOURCES if side else WIDE_SOURCES
+        alone = ROOMY_SOURCES if roomy else wide if numbered else SOURCES if side else WIDE_SOURCES
         width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)
         x += width + gap

@@ -27,6 +27,10 @@ CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
 LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
+DECIMALS = 2
+"""The most decimals of numbers in cells: as many as in the text of lessons, however wide the cells are."""
+OBLONG = 1.6
+"""The most by which cells of token by token are wider than high."""
 MOST_ZOOM = 1.25
 """The most by which the type of maps is enlarged."""
 AIR = 0.5
@@ -39,6 +43,24 @@ FLAT = 1.5
 """The height of horizontal labels, in font sizes."""
 FEW = 16
 """Maps with at most this many rows must show all row labels in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """The type of a map: font sizes of numbers and labels, largest first, and the largest cells, in hundredths of the
+    slide's height; and by how much cells of token by token may be wider than high."""
+
+    numbers: tuple[float, ...]
+    labels: tuple[float, ...]
+    cell: tuple[float, float]
+    oblong: float = OBLONG
+
+
+MAIN = MapType(NUMBERS, LABELS, CELL)
+SOURCE = MapType(SOURCE_NUMBERS, SOURCE_LABELS, SOURCE_CELL)
+ROOMY = MapType((4.2, 3.8, *NUMBERS), (2.75, *LABELS), (20.0, 10.0), 2.2)
+ROOMY_SOURCE = MapType((2.75, 2.4, *SOURCE_NUMBERS), (2.15, 1.95, *SOURCE_LABELS), (9.5, 6.0), 2.2)
+"""The same where nothing stands at the right of a map and its sources."""
 
 
 class Formulas(Protocol):
@@ -60,19 +82,19 @@ def draw_map(
     sheet: Sheet,
     palette: Palette,
     formulas: Formulas | None,
-    *,
-    source: bool = False,
+    kind: MapType = MAIN,
 ) -> tuple[Grid, Outcome]:
     """Draw one stage with its caption into a box; return the grid of its cells, and the outcome."""
+    source = kind in (SOURCE, ROOMY_SOURCE)
     # The gaps between cells show the slide; cells that are not revealed yet must be seen in the last row too.
     here = replace(palette, surface=palette.ground, hairline=palette.cover)
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
     complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
-    laid = _lay_out(each, area, sheet, painter.device().devicePixelRatioF(), source=source)
+    laid = _lay_out(each, area, sheet, painter.device().devicePixelRatioF(), kind)
     grid, label = laid.grid, laid.label
     draw_cells(painter, grid, each.data, here)
-    draw_numbers(painter, grid, each.data, here, *laid.numbers, air=AIR)
+    draw_numbers(painter, grid, each.data, here, *laid.numbers, decimals=DECIMALS, air=AIR)
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
     draw_covers(painter, grid, each.marks, make_face(2.6 * laid.unit, bold=True), palette)
@@ -92,18 +114,18 @@ class _Laid:
 
     def measure_detail(self, each: SlideMap) -> tuple[int, int]:
         """Return how much of its numbers and how many labels the map has."""
-        numbers = rank_detail(self.grid, each.data, *self.numbers, air=AIR)
+        numbers = rank_detail(self.grid, each.data, *self.numbers, most=DECIMALS, air=AIR)
         return numbers, count_labels(self.grid, each.data, self.label)
 
 
-def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, *, source: bool) -> _Laid:
+def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapType) -> _Laid:
     """Return the layout in the type of the sheet, or in the usual type if larger type takes away decimals or labels."""
 
     def lay_out(zoom: float) -> _Laid:
         unit = sheet.unit * zoom
-        sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
-        label_px, grid = fit_labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
-        sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
+        sizes = tuple(size * unit for size in kind.labels)
+        label_px, grid = fit_labelled(each, area, sizes, kind, unit, ratio)
+        sizes = tuple(size * unit for size in kind.numbers)
         return _Laid(unit, grid, make_face(label_px), _choose_number_fonts(each, grid, sizes))
 
     laid = lay_out(min(max(sheet.zoom, 0.9), MOST_ZOOM))
@@ -115,18 +137,18 @@ def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, *, source: b
 
 
 def fit_labelled(
-    each: SlideMap, area: Box, sizes: Sequence[float], cell: tuple[float, float], unit: float, ratio: float = 1.0
+    each: SlideMap, area: Box, sizes: Sequence[float], kind: MapType, unit: float, ratio: float = 1.0
 ) -> tuple[float, Grid]:
     """Return the label size and the grid: the largest size with horizontal column labels, else the first."""
-    first = fit(each, area, sizes[0], cell, unit, ratio)
+    first = fit(each, area, sizes[0], kind, unit, ratio)
     for size in sizes:
-        grid = fit(each, area, size, cell, unit, ratio)
+        grid = fit(each, area, size, kind, unit, ratio)
         if grid.column_space == FLAT * size:
             return size, grid
     return sizes[0], first
 
 
-def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], unit: float, ratio: float = 1.0) -> Grid:
+def fit(each: SlideMap, area: Box, label_px: float, kind: MapType, unit: float, ratio: float = 1.0) -> Grid:
     """Return the grid of the largest cells, with labels if these fit."""
     count, rows, columns = each.data.values.shape
     metrics = QFontMetricsF(make_face(label_px))
@@ -136,8 +158,8 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     rect, line = (area.x, area.y, area.width, area.height), FLAT * label_px
 
     def grid(wide: float, tall: float) -> Grid:
-        limits = Limits(cell[0] * unit, cell[1] * unit, wide, tall + title, title)
-        return arrange(rect, rows, columns, count, limits, each.square, ratio)
+        limits = Limits(kind.cell[0] * unit, kind.cell[1] * unit, wide, tall + title, title)
+        return arrange(rect, rows, columns, count, limits, each.square, ratio, kind.oblong if count == 1 else OBLONG)
 
     bare = grid(0.0, 0.0)
     wide = (
@@ -146,7 +168,7 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     if count > 1 and (bare.cell_height < label_px or bare.cell_width < label_px):
         return bare
     flat = grid(wide, line)
-    air = COLUMN_AIR if cell == CELL else SOURCE_AIR
+    air = COLUMN_AIR if kind in (MAIN, ROOMY) else SOURCE_AIR
     if over_px + air * label_px <= flat.cell_width * (each.data.column_group or 1):
         return flat
     if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:

@@ -28,7 +28,7 @@ from attnlab.figures.slides.slide_layout import (
     stack_boxes,
     stack_columns,
 )
-from attnlab.figures.slides.slide_maps import Formulas, draw_map
+from attnlab.figures.slides.slide_maps import MAIN, ROOMY, ROOMY_SOURCE, SOURCE, Formulas, MapType, draw_map
 from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures, find_pictures_end
 from attnlab.figures.slides.slide_side import draw_pair, draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
@@ -115,6 +115,8 @@ def _draw(
     if has_side and is_narrow:
         content = replace(content, sources=())
     numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
+    roomy = not has_side and not content.table and not is_narrow
+    main_type, source_type = (ROOMY, ROOMY_SOURCE) if roomy else (MAIN, SOURCE)
     parts = lay_out_columns(
         sheet,
         y,
@@ -123,6 +125,7 @@ def _draw(
         table=content.table,
         numbered=numbered,
         bars=content.row is not None or content.main is None or content.main.square,
+        roomy=roomy and sheet.width >= WIDE * sheet.height and _count_across(content) <= MOST_NUMBERED,
     )
     if has_side and content.table and is_narrow:
         parts = stack_columns(sheet, y)
@@ -131,12 +134,12 @@ def _draw(
     top = parts.main.y
     if _is_row(content):
         above, both = split_row(parts, sheet)
-        more, bottom = _draw_sources(painter, above, content, sheet, palette, formulas)
+        more, bottom = _draw_sources(painter, above, content, sheet, palette, formulas, SOURCE)
         parts = replace(parts, sources=None, main=replace(both, y=bottom, height=both.bottom - bottom))
         outcome += more
     grid = None
     if content.main is not None:
-        grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
+        grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas, main_type)
         outcome += more
     table = None
     if parts.sources is not None:
@@ -144,7 +147,7 @@ def _draw(
         if content.table and content.sources:
             table, below = split_table(parts.sources, sheet)
         if below is not None:
-            outcome += _draw_sources(painter, below, content, sheet, palette, formulas)[0]
+            outcome += _draw_sources(painter, below, content, sheet, palette, formulas, source_type)[0]
     if parts.side is not None:
         covered, end = content.arithmetic_covered, content.arithmetic_end
         args = (painter, parts.side, content.arithmetic, content.row, sheet, palette)
@@ -170,9 +173,14 @@ def begins_before_answer(picture: LensPicture) -> bool:
 def _need_numbers(content: SlideContent) -> bool:
     """Return whether the sources get the width for their numbers: a few columns each, beside a map that is not wide."""
     columns = max((each.data.values.shape[2] for each in content.sources), default=0)
-    across = content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
+    across = _count_across(content)
     lines = content.side and content.row is None and content.main is not None and not content.main.square
     return 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE)
+
+
+def _count_across(content: SlideContent) -> int:
+    """Return the number of columns of the main maps, side by side."""
+    return content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
 
 
 def _is_row(content: SlideContent) -> bool:
@@ -261,7 +269,13 @@ def _fit_text(
 
 
 def _draw_sources(
-    painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
+    painter: QPainter,
+    box: Box,
+    content: SlideContent,
+    sheet: Sheet,
+    palette: Palette,
+    formulas: Formulas | None,
+    kind: MapType,
 ) -> tuple[Outcome, float]:
     """Draw the sources below one another, under a table side by side; unused space of one goes to the next.
 
@@ -273,11 +287,11 @@ def _draw_sources(
         width = (box.width - gap * (len(content.sources) - 1)) / len(content.sources)
         for index, each in enumerate(content.sources):
             place = Box(box.x + index * (width + gap), box.y, width, box.height)
-            outcome += draw_map(painter, place, each, sheet, palette, formulas, source=True)[1]
+            outcome += draw_map(painter, place, each, sheet, palette, formulas, kind)[1]
         return outcome, box.bottom
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
         place = stack_boxes(box, left, 2 * sheet.unit)[0]
-        grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
+        grid, more = draw_map(painter, place, each, sheet, palette, formulas, kind)
         y = grid.y + grid.height + 2.5 * sheet.unit
         box, outcome = Box(box.x, y, box.width, box.bottom - y), outcome + more
     return outcome, box.y

@@ -1,4 +1,4 @@
-"""Larger type on a slide takes nothing away: every number and word of the usual size is still there."""
+"""The numbers that are written on a slide: larger type takes none of them away."""
 
 import re
 from collections import Counter
@@ -55,3 +55,14 @@ def test_larger_type_takes_no_number_and_no_word_away(qapp: QApplication, name: 
     assert usual
     for zoom in (1.1, 1.2, 1.35, 1.5):
         assert not usual - read_words(content, zoom), zoom
+
+
+def test_small_maps_have_two_decimals_and_large_cells_no_more(qapp: QApplication) -> None:
+    dress_type()
+    slides = make_slides(find("why-attention"), 5)
+    for index, number in ((2, ".58"), (4, ".81")):  # a cell of the values beside the context, and one of the weights
+        slide = slides[index]
+        assert slide.experiment is not None
+        words = read_words(make_content(slide, compute(slide.experiment), None, Moment()), 1.0)
+        assert words[number]
+        assert all(len(word.partition(".")[2]) <= 2 for word in words if re.fullmatch(r"−?\d*\.\d+", word))
