@@ -112,10 +112,11 @@ class _Laid:
     label: QFont
     numbers: list[QFont]
 
-    def measure_detail(self, each: SlideMap) -> tuple[int, int]:
-        """Return how much of its numbers and how many labels the map has."""
+    def measure_detail(self, each: SlideMap) -> tuple[int, int, int]:
+        """Return how much of its numbers and how many labels the map has, less those that are shortened."""
         numbers = rank_detail(self.grid, each.data, *self.numbers, most=DECIMALS, air=AIR)
-        return numbers, count_labels(self.grid, each.data, self.label)
+        shortened = _find_shortened(self.grid, each, self.label.toString())
+        return numbers, count_labels(self.grid, each.data, self.label), -len(shortened)
 
 
 def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapType) -> _Laid:
@@ -226,7 +227,12 @@ def _find_left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter
     found = []
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
         found.append(f"the map “{each.title}”")
-    if grid.label_width and grid.rows <= FEW:
-        long = [x for x in each.data.row_labels if measure_text(" ".join(x.split()), font_key) > grid.label_width - 6]
-        found += [f"the label “{label}” of “{each.title}”" for label in long]
+    if grid.rows <= FEW:
+        found += [f"the label “{label}” of “{each.title}”" for label in _find_shortened(grid, each, font_key)]
     return tuple(found)
+
+
+def _find_shortened(grid: Grid, each: SlideMap, font_key: str) -> list[str]:
+    """Return the labels of rows that do not fit in full."""
+    room = grid.label_width - 6
+    return [x for x in each.data.row_labels if grid.label_width and measure_text(" ".join(x.split()), font_key) > room]
