@@ -255,7 +255,8 @@ def _fit_text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
     """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
-    alone = content.main is None and not content.side and (not content.whole or content.beside)
+    has_fields = bool(content.ask) and not content.choices  # below the text, until the answers are shown
+    alone = content.main is None and not has_fields and (not content.whole or content.beside)
     sizes: tuple[float, ...] = (sheet.body, sheet.usual.body, sheet.least_body)
     sizes = (1.35 * sheet.body, *sizes) if alone else sizes
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
