@@ -52,7 +52,7 @@ MARGIN, SPACING = 12, 8
 """Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
 """The share of the column that the lesson may take from the explanation, and from one that needs less than the rest;
-a lesson that needs more takes all of it while no cell is explained."""
+a lesson that needs more takes all of it while no cell is explained, or while a question is open."""
 
 
 @guarded
@@ -348,7 +348,7 @@ class LessonPanel(FollowsTheme, QFrame):
         needed = wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
         explain = self._playground.explain
         most = max(min(whole - explain.measure_need(), round(whole * MOST_OF_ALL)), round(whole * MOST))
-        explain.setHidden(explain.is_idle and wanted > most)  # until there is a cell to explain
+        explain.setHidden((explain.is_idle or self._is_open_question) and wanted > most)
         wanted = min(wanted, most if not explain.isHidden() else whole)
         policy = Qt.ScrollBarPolicy  # a bar that is there makes the text narrower, and so too high for its room
         self._area.setVerticalScrollBarPolicy(
@@ -356,6 +356,12 @@ class LessonPanel(FollowsTheme, QFrame):
         )
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
+
+    @property
+    def _is_open_question(self) -> bool:
+        """Whether the step asks a question whose answer is not shown yet."""
+        slide = self._player.slide
+        return slide is not None and slide.step.question is not None and not self._player.answered
 
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:

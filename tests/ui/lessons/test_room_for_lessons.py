@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea
 
+from attnlab.ui.predict.choice_sheet import ChoiceRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
 if TYPE_CHECKING:
@@ -122,3 +123,16 @@ def test_a_scroll_bar_that_was_there_while_opening_takes_no_room_from_the_text(p
     inside = text.widget()
     person.wait_for(lambda: inside.heightForWidth(inside.width()) <= text.viewport().height() >= inside.height())
     assert not text.verticalScrollBar().isVisible()
+
+
+@pytest.mark.slow
+def test_all_answers_to_choose_from_are_in_sight_while_a_question_is_open(person: "Person") -> None:
+    open_step(person, "attention-is-geometry", 2, 130)
+    explain, player = person.playground.explain, find_controller(person).player
+    person.wait_for(explain.isHidden)
+    answers = [each for each in panel_of(person).findChildren(ChoiceRow) if each.isVisible()]
+    assert len(answers) == 4
+    person.wait_for(lambda: all(each.visibleRegion().boundingRect() == each.rect() for each in answers))
+    player.finish()
+    person.settle()
+    person.wait_for(explain.isVisible)
