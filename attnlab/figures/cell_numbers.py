@@ -80,6 +80,15 @@ def count_decimals(grid: Grid, data: MapData, *fonts: QFont, most: int = 4) -> i
     return decimals.get(chosen[1]) if chosen is not None else None
 
 
+def rank_detail(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: float = 0.0) -> int:
+    """Return how much of its numbers :func:`draw_numbers` writes: more for more decimals, least for no numbers."""
+    if not _has_room(grid, data, fonts):
+        return -1
+    chosen = _choose_format(grid, data, _find_shown(data), fonts, most, True, air)
+    ranks = (_write_power, _fix_decimals(0), _fix_decimals(1), _write_bare, _fix_decimals(2), _fix_decimals(most))
+    return ranks.index(chosen[1]) if chosen is not None else -1
+
+
 def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
     """Return on which cells of a map dark text reads better than light text."""
     scale = data.scale.of(index, index + 1)

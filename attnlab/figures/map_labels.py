@@ -56,6 +56,17 @@ def draw_labels(
                 pen.draw_upwards(middle, grid.y - 4, text)
 
 
+def count_labels(grid: Grid, data: MapData, font: QFont) -> int:
+    """Return how many labels :func:`draw_labels` has room for on a painter without a clip."""
+    apart = LABEL_SPACING * font.pixelSize()
+    across = min(grid.per_row, grid.count) if grid.column_space else 0
+    flat = grid.column_space < 2 * font.pixelSize()
+    wide = 0.0 if flat else apart
+    rows = _thin_out(grid.rows, grid.cell_height, apart, None, slice(0, grid.rows)) if grid.label_width else []
+    columns = _thin_out(grid.columns, grid.cell_width, wide, None, slice(0, grid.columns))
+    return grid.lines * len(rows) + across * len(columns)
+
+
 def _draw_row_labels(
     painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont, strong: int | None, *, bold: bool
 ) -> Pen:

@@ -18,7 +18,7 @@ from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette, compute_cont
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
-from attnlab.figures.slides.slide_maps import AIR, CELL, FLAT, draw_map, fit
+from attnlab.figures.slides.slide_maps import AIR, FLAT, MAIN, SOURCE, draw_map, fit
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_side import choose_form, make_paler
 from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, make_face, use_plain_digits
@@ -141,7 +141,7 @@ def test_column_labels_side_by_side_do_not_touch() -> None:
     each, metrics, flat = map_of(), QFontMetricsF(make_face(18.0)), 0
     widest = max(metrics.horizontalAdvance(label) for label in TOKENS)
     for width in range(300, 700, 5):
-        grid = fit(each, Box(0, 0, width, 600), 18.0, CELL, 7.68)
+        grid = fit(each, Box(0, 0, width, 600), 18.0, MAIN, 7.68)
         if grid.column_space == FLAT * 18.0:
             assert grid.cell_width - widest >= 0.35 * 18.0, width
             flat += 1
@@ -166,7 +166,7 @@ def test_numbers_side_by_side_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> N
     painter = QPainter(image)
     for width in range(150, 500, 5):
         widths.clear()
-        grid, _ = draw_map(painter, Box(0, 0, width, 500), each, Sheet(0, 0, 1366, 768, 1.0), LIGHT, None, source=True)
+        grid, _ = draw_map(painter, Box(0, 0, width, 500), each, Sheet(0, 0, 1366, 768, 1.0), LIGHT, None, SOURCE)
         assert max(widths, default=0.0) <= grid.cell_width, width
         full += bool(widths)
     painter.end()
@@ -267,6 +267,16 @@ def test_the_track_of_a_bar_stands_out_less_than_a_bar(palette: Palette) -> None
     assert track > 5 * frame
     bar = make_paler(palette.attention, palette.ground)
     assert compute_contrast(palette.control, palette.ground) < compute_contrast(bar, palette.ground)
+
+
+def test_bars_that_are_parts_of_no_whole_have_no_track() -> None:
+    row = BarRow("row", (Bar("a", 0.5, "0.5000"),), "key", 1.0)
+    tracks = []
+    for each in (row, replace(row, track=False)):
+        image, _ = draw(slide(sources=(), arithmetic=(), row=each))
+        tracks.append(_longest_run(image, QColor(LIGHT.control).rgb()))
+    assert tracks[0] > 100
+    assert tracks[1] == 0
 
 
 def test_a_covered_last_bar_leaves_no_brush_behind() -> None:

@@ -120,6 +120,15 @@ def test_a_low_window_has_a_link_above_the_canvas_that_opens_the_card(person: Pe
     assert card(person) is None
 
 
+def test_the_link_leaves_its_room_to_the_switches_of_a_pinned_state(person: Person) -> None:
+    person.playground.inputs.hide()
+    person.wait_for(lambda: links(person) == ["First steps 0/3"])
+    person.press("Pin")
+    person.wait_for(lambda: links(person) == [])
+    person.press("Unpin")
+    person.wait_for(lambda: links(person) == ["First steps 0/3"])
+
+
 def test_with_folded_inputs_a_link_replaces_the_card(person: Person) -> None:
     person.playground.inputs.hide()
     person.wait_for(lambda: links(person) == ["First steps 0/3"])

@@ -59,7 +59,7 @@ def _draw_charts(
     gap = 4 * sheet.unit
     if picture.map is not None:
         left = Box(box.x, box.y, MAP_SHARE * box.width, box.height)
-        missing += draw_map(painter, left, picture.map, sheet, palette, formulas)[1]
+        missing += draw_map(painter, left, picture.map, sheet, palette, formulas)[1].left_out
         box = Box(left.right + gap, box.y, box.width - left.width - gap, box.height)
     if picture.bars:
         high = BAR_LINE * find_type(sheet) * len(picture.bars)
@@ -114,7 +114,7 @@ def _draw_row(
     missing: tuple[str, ...] = ()
     x = box.x + side
     for each in row.maps:
-        missing += draw_map(painter, Box(x, box.y, width, box.height), each, sheet, palette, formulas)[1]
+        missing += draw_map(painter, Box(x, box.y, width, box.height), each, sheet, palette, formulas)[1].left_out
         x += width + gap
     painter.setFont(make_face(size))
     painter.setPen(QColor(palette.muted))

@@ -90,13 +90,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A row as bars from 0 to ``limit``, or from −limit to ``limit`` if its numbers are signed."""
+    """A row as bars from 0 to ``limit``, or from −limit to ``limit`` if its numbers are signed.
+
+    A ``track`` behind each bar shows the limit, of which the numbers are parts: 1 for weights.
+    """
 
     title: str
     bars: tuple[Bar, ...]
     role: str
     limit: float
     signed: bool = False
+    track: bool = True
 
 
 @dataclass(frozen=True, slots=True)

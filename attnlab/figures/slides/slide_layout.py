@@ -16,6 +16,8 @@ LEAST_PART = 26.0
 """The least height of the content below the text, in hundredths."""
 SIDE, SOURCES, WIDE_SOURCES = 0.42, 0.19, 0.25
 """Fractions of the inner width: for arithmetic and bars, for sources beside these, and for sources alone."""
+ROOMY_SOURCES = 0.36
+"""The fraction for sources beside a map that is not wide, with nothing at its right."""
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
@@ -73,6 +75,11 @@ class Sheet:
         return max(BODY * self.zoom * self.unit, self.least_body)
 
     @property
+    def usual(self) -> "Sheet":
+        """The sheet without enlarged type."""
+        return replace(self, zoom=min(self.zoom, 1.0))
+
+    @property
     def least_body(self) -> float:
         """The least font size of running text in whole pixels, rounded up."""
         least = self.height * LEAST_BODY
@@ -105,6 +112,21 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of drawing a part of a slide: what did not fit, and how much is shown: larger numbers mean more."""
+
+    left_out: tuple[str, ...] = ()
+    detail: tuple[int, ...] = ()
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        return Outcome(self.left_out + other.left_out, self.detail + other.detail)
+
+    def loses(self, other: "Outcome") -> bool:
+        """Return whether less of a part is shown than in another drawing of the same slide."""
+        return any(own < its for own, its in zip(self.detail, other.detail, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """The boxes of sources or table, map and side below the text; None for absent parts."""
 
@@ -114,11 +136,20 @@ class Columns:
 
 
 def lay_out_columns(
-    sheet: Sheet, y: float, *, sources: bool, side: bool, table: bool = False, numbered: bool = False, bars: bool = True
+    sheet: Sheet,
+    y: float,
+    *,
+    sources: bool,
+    side: bool,
+    table: bool = False,
+    numbered: bool = False,
+    bars: bool = True,
+    roomy: bool = False,
 ) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom.
 
     ``numbered``: the sources need room for numbers in several columns. Without ``bars`` the side has arithmetic only.
+    ``roomy``: without a side, the map leaves more width to its sources.
     """
     top = y + GAP * sheet.unit
     height, gap = max(sheet.foot - top, 1.0), GAP * sheet.unit * 1.4
@@ -131,7 +162,7 @@ def lay_out_columns(
         right -= width + gap
     if sources or table:
         wide = LINES_SOURCES if side and not bars else NUMBERED_SOURCES
-        alone = wide if numbered else SOURCES if side else WIDE_SOURCES
+        alone = ROOMY_SOURCES if roomy else wide if numbered else SOURCES if side else WIDE_SOURCES
         width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)
         x += width + gap

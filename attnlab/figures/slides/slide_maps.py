@@ -1,21 +1,21 @@
 """Draws the maps of a slide as large as possible, with captions, labels, legible numbers and frames."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from attnlab.figures.cell_numbers import draw_numbers
+from attnlab.figures.cell_numbers import draw_numbers, rank_detail
 from attnlab.figures.empty_cells import draw_covers
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_data import Outline
-from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_labels import count_labels, draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideMap
-from attnlab.figures.slides.slide_layout import Box, Sheet
+from attnlab.figures.slides.slide_layout import Box, Outcome, Sheet
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.figures.subscripts import draw_text
 from attnlab.figures.text import measure_text
@@ -27,6 +27,12 @@ CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
 LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Font sizes of labels: a smaller one is used only if column labels then fit horizontally."""
+DECIMALS = 2
+"""The most decimals of numbers in cells: as many as in the text of lessons, however wide the cells are."""
+OBLONG = 1.6
+"""The most by which cells of token by token are wider than high."""
+MOST_ZOOM = 1.25
+"""The most by which the type of maps is enlarged."""
 AIR = 0.5
 """The least space between two numbers side by side, in font sizes."""
 LABEL_AIR = 7.0
@@ -37,6 +43,24 @@ FLAT = 1.5
 """The height of horizontal labels, in font sizes."""
 FEW = 16
 """Maps with at most this many rows must show all row labels in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """The type of a map: font sizes of numbers and labels, largest first, and the largest cells, in hundredths of the
+    slide's height; and by how much cells of token by token may be wider than high."""
+
+    numbers: tuple[float, ...]
+    labels: tuple[float, ...]
+    cell: tuple[float, float]
+    oblong: float = OBLONG
+
+
+MAIN = MapType(NUMBERS, LABELS, CELL)
+SOURCE = MapType(SOURCE_NUMBERS, SOURCE_LABELS, SOURCE_CELL)
+ROOMY = MapType((4.2, 3.8, *NUMBERS), (2.75, *LABELS), (20.0, 10.0), 2.2)
+ROOMY_SOURCE = MapType((2.75, 2.4, *SOURCE_NUMBERS), (2.15, 1.95, *SOURCE_LABELS), (9.5, 6.0), 2.2)
+"""The same where nothing stands at the right of a map and its sources."""
 
 
 class Formulas(Protocol):
@@ -58,42 +82,74 @@ def draw_map(
     sheet: Sheet,
     palette: Palette,
     formulas: Formulas | None,
-    *,
-    source: bool = False,
-) -> tuple[Grid, tuple[str, ...]]:
-    """Draw one stage with its caption into a box; return the grid of its cells, and the parts that did not fit."""
-    unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
+    kind: MapType = MAIN,
+) -> tuple[Grid, Outcome]:
+    """Draw one stage with its caption into a box; return the grid of its cells, and the outcome."""
+    source = kind in (SOURCE, ROOMY_SOURCE)
     # The gaps between cells show the slide; cells that are not revealed yet must be seen in the last row too.
     here = replace(palette, surface=palette.ground, hairline=palette.cover)
     caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
     complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
-    sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
-    label_px, grid = fit_labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
-    label = make_face(label_px)
+    laid = _lay_out(each, area, sheet, painter.device().devicePixelRatioF(), kind)
+    grid, label = laid.grid, laid.label
     draw_cells(painter, grid, each.data, here)
-    sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
-    draw_numbers(painter, grid, each.data, here, *_choose_number_fonts(each, grid, sizes), air=AIR)
+    draw_numbers(painter, grid, each.data, here, *laid.numbers, decimals=DECIMALS, air=AIR)
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
-    draw_covers(painter, grid, each.marks, make_face(2.6 * unit, bold=True), palette)
+    draw_covers(painter, grid, each.marks, make_face(2.6 * laid.unit, bold=True), palette)
     draw_outlines(painter, grid, [_colour_outline(o, sheet.unit, palette) for o in each.outlines])
-    return grid, (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
+    left_out = (*complaints, *_find_left_out(grid, area, each, label.toString(), painter))
+    return grid, Outcome(left_out, laid.measure_detail(each))
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A map laid out in type that is a multiple of ``unit``: its cells, the font of labels, those of numbers."""
+
+    unit: float
+    grid: Grid
+    label: QFont
+    numbers: list[QFont]
+
+    def measure_detail(self, each: SlideMap) -> tuple[int, int, int]:
+        """Return how much of its numbers and how many labels the map has, less those that are shortened."""
+        numbers = rank_detail(self.grid, each.data, *self.numbers, most=DECIMALS, air=AIR)
+        shortened = _find_shortened(self.grid, each, self.label.toString())
+        return numbers, count_labels(self.grid, each.data, self.label), -len(shortened)
+
+
+def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapType) -> _Laid:
+    """Return the layout in the type of the sheet, or in the usual type if larger type takes away decimals or labels."""
+
+    def lay_out(zoom: float) -> _Laid:
+        unit = sheet.unit * zoom
+        sizes = tuple(size * unit for size in kind.labels)
+        label_px, grid = fit_labelled(each, area, sizes, kind, unit, ratio)
+        sizes = tuple(size * unit for size in kind.numbers)
+        return _Laid(unit, grid, make_face(label_px), _choose_number_fonts(each, grid, sizes))
+
+    laid = lay_out(min(max(sheet.zoom, 0.9), MOST_ZOOM))
+    if sheet.zoom <= 1:
+        return laid
+    usual = lay_out(1.0)
+    loses = any(own < its for own, its in zip(laid.measure_detail(each), usual.measure_detail(each), strict=True))
+    return usual if loses else laid
 
 
 def fit_labelled(
-    each: SlideMap, area: Box, sizes: Sequence[float], cell: tuple[float, float], unit: float, ratio: float = 1.0
+    each: SlideMap, area: Box, sizes: Sequence[float], kind: MapType, unit: float, ratio: float = 1.0
 ) -> tuple[float, Grid]:
     """Return the label size and the grid: the largest size with horizontal column labels, else the first."""
-    first = fit(each, area, sizes[0], cell, unit, ratio)
+    first = fit(each, area, sizes[0], kind, unit, ratio)
     for size in sizes:
-        grid = fit(each, area, size, cell, unit, ratio)
+        grid = fit(each, area, size, kind, unit, ratio)
         if grid.column_space == FLAT * size:
             return size, grid
     return sizes[0], first
 
 
-def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], unit: float, ratio: float = 1.0) -> Grid:
+def fit(each: SlideMap, area: Box, label_px: float, kind: MapType, unit: float, ratio: float = 1.0) -> Grid:
     """Return the grid of the largest cells, with labels if these fit."""
     count, rows, columns = each.data.values.shape
     metrics = QFontMetricsF(make_face(label_px))
@@ -103,8 +159,8 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     rect, line = (area.x, area.y, area.width, area.height), FLAT * label_px
 
     def grid(wide: float, tall: float) -> Grid:
-        limits = Limits(cell[0] * unit, cell[1] * unit, wide, tall + title, title)
-        return arrange(rect, rows, columns, count, limits, each.square, ratio)
+        limits = Limits(kind.cell[0] * unit, kind.cell[1] * unit, wide, tall + title, title)
+        return arrange(rect, rows, columns, count, limits, each.square, ratio, kind.oblong if count == 1 else OBLONG)
 
     bare = grid(0.0, 0.0)
     wide = (
@@ -113,7 +169,7 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     if count > 1 and (bare.cell_height < label_px or bare.cell_width < label_px):
         return bare
     flat = grid(wide, line)
-    air = COLUMN_AIR if cell == CELL else SOURCE_AIR
+    air = COLUMN_AIR if kind in (MAIN, ROOMY) else SOURCE_AIR
     if over_px + air * label_px <= flat.cell_width * (each.data.column_group or 1):
         return flat
     if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:
@@ -171,7 +227,12 @@ def _find_left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter
     found = []
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
         found.append(f"the map “{each.title}”")
-    if grid.label_width and grid.rows <= FEW:
-        long = [x for x in each.data.row_labels if measure_text(" ".join(x.split()), font_key) > grid.label_width - 6]
-        found += [f"the label “{label}” of “{each.title}”" for label in long]
+    if grid.rows <= FEW:
+        found += [f"the label “{label}” of “{each.title}”" for label in _find_shortened(grid, each, font_key)]
     return tuple(found)
+
+
+def _find_shortened(grid: Grid, each: SlideMap, font_key: str) -> list[str]:
+    """Return the labels of rows that do not fit in full."""
+    room = grid.label_width - 6
+    return [x for x in each.data.row_labels if grid.label_width and measure_text(" ".join(x.split()), font_key) > room]

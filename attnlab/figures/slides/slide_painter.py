@@ -20,6 +20,7 @@ from attnlab.figures.slides.slide_layout import (
     LEAST_TABLE,
     TOP,
     Box,
+    Outcome,
     Sheet,
     lay_out_columns,
     split_row,
@@ -27,7 +28,7 @@ from attnlab.figures.slides.slide_layout import (
     stack_boxes,
     stack_columns,
 )
-from attnlab.figures.slides.slide_maps import Formulas, draw_map
+from attnlab.figures.slides.slide_maps import MAIN, ROOMY, ROOMY_SOURCE, SOURCE, Formulas, MapType, draw_map
 from attnlab.figures.slides.slide_pictures import WIDTH, draw_pictures, find_pictures_end
 from attnlab.figures.slides.slide_side import draw_pair, draw_side
 from attnlab.figures.slides.slide_text import Block, Text, draw_line, lay_out_paragraph, make_face
@@ -62,14 +63,29 @@ class Drawn:
 def draw_slide(
     painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, formulas: Formulas | None = None
 ) -> Drawn:
-    """Draw a slide on its whole sheet."""
+    """Draw a slide on its whole sheet, in larger type only as far as it takes nothing away."""
+    if sheet.zoom <= 1:
+        return _draw(painter, sheet, content, palette, formulas)[0]
+    usual = _draw(painter, sheet.usual, content, palette, formulas)
+    for share in (1.0, 0.5):
+        larger = replace(sheet, zoom=1 + share * (sheet.zoom - 1))
+        drawn, outcome = _draw(painter, larger, content, palette, formulas)
+        if not outcome.loses(usual[1]):
+            return drawn
+    return _draw(painter, sheet.usual, content, palette, formulas)[0]
+
+
+def _draw(
+    painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, formulas: Formulas | None
+) -> tuple[Drawn, Outcome]:
+    """Draw a slide over anything drawn before."""
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     painter.fillRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height), QColor(palette.ground))
-    missing = _draw_heading(painter, sheet, content, palette)
+    outcome = Outcome(_draw_heading(painter, sheet, content, palette))
     _draw_foot(painter, sheet, content, palette)
     if content.choices:
         cards = lay_out_cards(sheet, content.choices, palette, low=content.table)
-        missing += draw_cards(painter, cards, content.choices, sheet, palette, answered=content.answered)
+        outcome += Outcome(draw_cards(painter, cards, content.choices, sheet, palette, answered=content.answered))
         sheet = replace(sheet, kept=cards.kept)
     if content.beside and sheet.width < NARROW * sheet.height:
         content = replace(content, beside=False)
@@ -77,7 +93,7 @@ def draw_slide(
     if content.table and sheet.foot - words.end < (LEAST_TABLE + GAP) * sheet.unit:
         content = replace(content, text=(), answer=(), pictures=())  # the question stays beside the table
         words = _lay_out_words(sheet, content, palette)
-    missing += _draw_words(painter, sheet, content, palette, words)
+    outcome += Outcome(_draw_words(painter, sheet, content, palette, words), (len(content.text),))
     top, y = words.top, words.end
     if content.whole:
         free = lay_out_columns(sheet, top if content.beside else y, sources=False, side=False).main
@@ -86,18 +102,21 @@ def draw_slide(
         free, answers = _leave_for_answers(sheet, content, free, y) if content.side else (free, None)
         if content.picture is not None and (content.answered or begins_before_answer(content.picture)):
             look = CirclesLook(content.turned, content.labels, content.answered)
-            missing += draw_lens(painter, free, content.picture, sheet, palette, formulas, look)
-        return Drawn(side=free, left_out=missing, top=free.y, answers=answers)
+            outcome += Outcome(draw_lens(painter, free, content.picture, sheet, palette, formulas, look))
+        return Drawn(side=free, left_out=outcome.left_out, top=free.y, answers=answers), outcome
     if content.main is None and not content.side:
-        return Drawn(left_out=missing)
+        return Drawn(left_out=outcome.left_out), outcome
     if content.pair is not None and not content.table:
         place = lay_out_columns(sheet, y, sources=False, side=False).main
-        return Drawn(left_out=missing + draw_pair(painter, place, content.pair, sheet, palette), top=place.y)
+        outcome += draw_pair(painter, place, content.pair, sheet, palette)
+        return Drawn(left_out=outcome.left_out, top=place.y), outcome
     has_side = content.side or bool(content.arithmetic) or content.row is not None
     is_narrow = sheet.width < NARROW * sheet.height
     if has_side and is_narrow:
         content = replace(content, sources=())
     numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
+    roomy = not has_side and not content.table and not is_narrow
+    main_type, source_type = (ROOMY, ROOMY_SOURCE) if roomy else (MAIN, SOURCE)
     parts = lay_out_columns(
         sheet,
         y,
@@ -106,33 +125,34 @@ def draw_slide(
         table=content.table,
         numbered=numbered,
         bars=content.row is not None or content.main is None or content.main.square,
+        roomy=roomy and sheet.width >= WIDE * sheet.height and _count_across(content) <= MOST_NUMBERED,
     )
     if has_side and content.table and is_narrow:
         parts = stack_columns(sheet, y)
     if parts.main.height < LEAST_PART * sheet.unit:
-        missing += ("the map below the text",)
+        outcome += Outcome(("the map below the text",))
     top = parts.main.y
     if _is_row(content):
         above, both = split_row(parts, sheet)
-        more, bottom = _draw_sources(painter, above, content, sheet, palette, formulas)
+        more, bottom = _draw_sources(painter, above, content, sheet, palette, formulas, SOURCE)
         parts = replace(parts, sources=None, main=replace(both, y=bottom, height=both.bottom - bottom))
-        missing += more
+        outcome += more
     grid = None
     if content.main is not None:
-        grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
-        missing += more
+        grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas, main_type)
+        outcome += more
     table = None
     if parts.sources is not None:
         table, below = (parts.sources, None) if content.table else (None, parts.sources)
         if content.table and content.sources:
             table, below = split_table(parts.sources, sheet)
         if below is not None:
-            missing += _draw_sources(painter, below, content, sheet, palette, formulas)[0]
+            outcome += _draw_sources(painter, below, content, sheet, palette, formulas, source_type)[0]
     if parts.side is not None:
         covered, end = content.arithmetic_covered, content.arithmetic_end
         args = (painter, parts.side, content.arithmetic, content.row, sheet, palette)
-        missing += draw_side(*args, covered=covered, end=end)
-    return Drawn(grid, table, parts.side, missing, top)
+        outcome += draw_side(*args, covered=covered, end=end)
+    return Drawn(grid, table, parts.side, outcome.left_out, top), outcome
 
 
 def _leave_for_answers(sheet: Sheet, content: SlideContent, free: Box, y: float) -> tuple[Box, Box]:
@@ -153,9 +173,14 @@ def begins_before_answer(picture: LensPicture) -> bool:
 def _need_numbers(content: SlideContent) -> bool:
     """Return whether the sources get the width for their numbers: a few columns each, beside a map that is not wide."""
     columns = max((each.data.values.shape[2] for each in content.sources), default=0)
-    across = content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
+    across = _count_across(content)
     lines = content.side and content.row is None and content.main is not None and not content.main.square
     return 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE)
+
+
+def _count_across(content: SlideContent) -> int:
+    """Return the number of columns of the main maps, side by side."""
+    return content.main.data.values.shape[0] * content.main.data.values.shape[2] if content.main is not None else 0
 
 
 def _is_row(content: SlideContent) -> bool:
@@ -230,8 +255,10 @@ def _fit_text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
     """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
-    alone = content.main is None and not content.side and (not content.whole or content.beside)
-    sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
+    has_fields = bool(content.ask) and not content.choices  # below the text, until the answers are shown
+    alone = content.main is None and not has_fields and (not content.whole or content.beside)
+    sizes: tuple[float, ...] = (sheet.body, sheet.usual.body, sheet.least_body)
+    sizes = (1.35 * sheet.body, *sizes) if alone else sizes
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
     width = sheet.inner * (1 - (LENS_SHARE if content.beside else WIDTH) - 0.03)
     width = width if content.beside or content.pictures else sheet.inner
@@ -243,26 +270,32 @@ def _fit_text(
 
 
 def _draw_sources(
-    painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
-) -> tuple[tuple[str, ...], float]:
+    painter: QPainter,
+    box: Box,
+    content: SlideContent,
+    sheet: Sheet,
+    palette: Palette,
+    formulas: Formulas | None,
+    kind: MapType,
+) -> tuple[Outcome, float]:
     """Draw the sources below one another, under a table side by side; unused space of one goes to the next.
 
-    Returns the parts that did not fit, and the y below the sources.
+    Returns the outcome, and the y below the sources.
     """
-    missing: tuple[str, ...] = ()
+    outcome = Outcome()
     if content.table:
         gap = GAP * sheet.unit
         width = (box.width - gap * (len(content.sources) - 1)) / len(content.sources)
         for index, each in enumerate(content.sources):
             place = Box(box.x + index * (width + gap), box.y, width, box.height)
-            missing += draw_map(painter, place, each, sheet, palette, formulas, source=True)[1]
-        return missing, box.bottom
+            outcome += draw_map(painter, place, each, sheet, palette, formulas, kind)[1]
+        return outcome, box.bottom
     for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
         place = stack_boxes(box, left, 2 * sheet.unit)[0]
-        grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
+        grid, more = draw_map(painter, place, each, sheet, palette, formulas, kind)
         y = grid.y + grid.height + 2.5 * sheet.unit
-        box, missing = Box(box.x, y, box.width, box.bottom - y), missing + more
-    return missing, box.y
+        box, outcome = Box(box.x, y, box.width, box.bottom - y), outcome + more
+    return outcome, box.y
 
 
 def _draw_foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:

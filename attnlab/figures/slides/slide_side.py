@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from attnlab.figures.palette import Palette, parse_rgb
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
-from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars
+from attnlab.figures.slides.slide_layout import Box, Outcome, Sheet, choose_bars
 from attnlab.figures.slides.slide_text import Block, draw_cover, lay_out_paragraph, make_face
 from attnlab.figures.text import elide_text
 
@@ -27,25 +27,26 @@ def draw_side(
     *,
     covered: bool = False,
     end: tuple[Runs, ...] = (),
-) -> tuple[str, ...]:
-    """Draw arithmetic and bars; return the parts that did not fit. ``covered`` arithmetic only keeps its place.
+) -> Outcome:
+    """Draw arithmetic and bars. ``covered`` arithmetic only keeps its place.
 
     ``end`` is the arithmetic at the end of a walk by terms, whose type is used from the first term on.
     """
     y = box.y
-    missing: tuple[str, ...] = ()
+    outcome = Outcome()
     if arithmetic:
         laid = choose_form(arithmetic, box, row, sheet, palette, end)
         if laid is None:
-            return ("the arithmetic",)
+            return Outcome(("the arithmetic",))
+        outcome += Outcome(detail=(sum(each.letters for each in laid),))
         for each in laid:
             if not covered:
                 each.draw(painter, box.x, y, palette.ink)
             y += each.height
         y += 2.2 * sheet.unit
     if row is not None:
-        missing = draw_row(painter, Box(box.x, y, box.width, box.bottom - y), row, sheet, palette)
-    return missing
+        outcome += draw_row(painter, Box(box.x, y, box.width, box.bottom - y), row, sheet, palette)
+    return outcome
 
 
 def choose_form(
@@ -56,10 +57,15 @@ def choose_form(
     palette: Palette,
     end: tuple[Runs, ...] = (),
 ) -> list[Block] | None:
-    """Return the fullest form of the arithmetic that fits beside a row, in the largest type in which it fits."""
+    """Return the fullest form of the arithmetic that fits beside a row, in the largest type in which it fits.
+
+    Enlarged type takes no term away: a form that only fits in the usual size is written in that.
+    """
     free = box.height - _measure_bars(row, sheet)
     height = box.height if row is None else min(max(free, 0.16 * box.height), 0.42 * box.height)
     sizes: tuple[float, ...] = (1.24 * sheet.body, sheet.body)
+    if sheet.body > sheet.usual.body:
+        sizes = (*sizes, 1.24 * sheet.usual.body, sheet.usual.body)
     if end:
         height, sizes = free, next(((size,) for size in sizes if _fits(end, size, box, free, palette)), sizes[-1:])
     for index, lines in enumerate(ways):
@@ -74,7 +80,7 @@ def _measure_bars(row: BarRow | None, sheet: Sheet) -> float:
     """Return the height that the bars of a short row need."""
     if row is None:
         return 0.0
-    return min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
+    return min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.usual.body + 1.9 * sheet.small + 2.2 * sheet.unit
 
 
 def _fits(lines: tuple[Runs, ...], size: float, box: Box, room: float, palette: Palette) -> bool:
@@ -86,24 +92,22 @@ def _lay_out(lines: tuple[Runs, ...], size: float, box: Box, palette: Palette) -
     return [lay_out_paragraph(line, size, box.width, palette) for line in lines]
 
 
-def draw_pair(
-    painter: QPainter, box: Box, pair: tuple[BarRow, BarRow], sheet: Sheet, palette: Palette
-) -> tuple[str, ...]:
+def draw_pair(painter: QPainter, box: Box, pair: tuple[BarRow, BarRow], sheet: Sheet, palette: Palette) -> Outcome:
     """Draw a row as bars, and beside it the row that is computed from it, with an arrow between them."""
     gap = ARROW * sheet.unit
     width = (box.width - gap) / 2
-    missing: tuple[str, ...] = ()
-    room, size = (box.height - 1.9 * sheet.small) / max(len(row.bars) for row in pair), sheet.body
-    size = max(min(size, room / LEAST_ROW), sheet.least_body)  # all bars, rather than large ones
+    outcome = Outcome()
+    room = (box.height - 1.9 * sheet.small) / max(len(row.bars) for row in pair)
+    size = max(min(sheet.body, room / LEAST_ROW), sheet.least_body)  # all bars, rather than large ones
     for row, x in zip(pair, (box.x, box.right - width), strict=True):
         place = Box(x, box.y, width, box.height)
-        missing += draw_row(painter, place, row, sheet, palette, size=size, chosen_by=pair[0])
+        outcome += draw_row(painter, place, row, sheet, palette, size=size, chosen_by=pair[0])
     bars = min(max(len(row.bars) for row in pair) * ROW_HEIGHT * sheet.unit, box.height - 1.9 * sheet.small)
     painter.setFont(make_face(1.5 * sheet.body))
     painter.setPen(QColor(palette.muted))
     arrow = QRectF(box.x + width, box.y + 1.9 * sheet.small, gap, bars)
     painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), "→")
-    return missing
+    return outcome
 
 
 def draw_row(
@@ -115,14 +119,14 @@ def draw_row(
     *,
     size: float = 0.0,
     chosen_by: BarRow | None = None,
-) -> tuple[str, ...]:
+) -> Outcome:
     """Draw a row as bars; if it is too long, the longest bars and the number of the others.
 
     ``size`` is the font size, by default that of running text. ``chosen_by`` is the row whose longest bars are drawn:
     those of a covered row would tell its largest numbers.
     """
-    size = size or sheet.body
     title = 1.9 * sheet.small
+    size = size or _fit_bars(len(row.bars), box.height - title, sheet)
     pen_font = make_face(sheet.small)
     painter.setFont(pen_font)
     painter.setPen(QColor(palette.muted))
@@ -133,7 +137,7 @@ def draw_row(
     )
     room = int((box.height - title) // (LEAST_ROW * size))
     if room < 1:
-        return ("the row as bars",)
+        return Outcome(("the row as bars",))
     most = room if len(row.bars) <= room else room - 1
     chosen = (chosen_by or row).bars
     current = next((i for i, bar in enumerate(chosen) if bar.current), None)
@@ -149,7 +153,12 @@ def draw_row(
         painter.setPen(QColor(palette.muted))
         more = f"and {len(row.bars) - len(which)} more"
         painter.drawText(QRectF(box.x, y, box.width, high), int(Qt.AlignmentFlag.AlignVCenter), more)
-    return missing
+    return Outcome(missing, (len(which),))
+
+
+def _fit_bars(count: int, height: float, sheet: Sheet) -> float:
+    """Return the size of running text, but enlarged only as far as all bars have room."""
+    return max(min(sheet.body, height / count / LEAST_ROW), sheet.usual.body)
 
 
 def _measure_widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[float, float, tuple[str, ...]]:
@@ -185,12 +194,12 @@ def _draw_bar(
 
 
 def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
-    """Draw a number's bar from 0 over the track of its row; without a number, a thin line at 0."""
+    """Draw a number's bar from 0, over the track if its row has one; without a number, a thin line at 0."""
     top = lane.y + lane.height / 2 - thick / 2
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    if not row.signed or bar.held:
+    if row.track or bar.held:
         # framed rather than filled with the hairline, which is darker than the bars in high contrast
         line = max(thick / 16, 1.0)
         painter.setPen(QPen(QColor(palette.hairline), line))

@@ -95,6 +95,11 @@ class Block:
         self._layout.endLayout()
         self.height = y
 
+    @property
+    def letters(self) -> int:
+        """The number of its letters."""
+        return len(self._layout.text())
+
     def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
         """Draw with the top left corner at x, y; runs without a colour are in ``colour``."""
         painter.setPen(QColor(colour))

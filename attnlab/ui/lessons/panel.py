@@ -47,11 +47,12 @@ if TYPE_CHECKING:
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
+NEXT, REVEAL = "Next", "Reveal"
 MARGIN, SPACING = 12, 8
 """Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
 """The share of the column that the lesson may take from the explanation, and from one that needs less than the rest;
-a lesson that needs more takes all of it while no cell is explained."""
+a lesson that needs more takes all of it while no cell is explained, or while a question is open."""
 
 
 @guarded
@@ -81,10 +82,10 @@ class LessonPanel(FollowsTheme, QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, MARGIN, 8, MARGIN)
         column.setSpacing(SPACING)
-        self._head, body, self._foot = self._make_head(), self._make_body(), self._make_foot()
+        self._head, self._buttons = self._make_head(), self._make_buttons()
         column.addLayout(self._head)
-        column.addWidget(body, 1)
-        column.addLayout(self._foot)
+        column.addLayout(self._buttons)  # above the text, so that they stay in place whatever its length
+        column.addWidget(self._make_body(), 1)
         self._settle_in()
         playground.computed.connect(self._on_computed)
         self._filling.ready.connect(self._fill)
@@ -99,6 +100,25 @@ class LessonPanel(FollowsTheme, QFrame):
         self._close.clicked.connect(self.close_requested)
         row.addWidget(self._where, 1)
         row.addWidget(self._close)
+        return row
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 8, 0)
+        row.setSpacing(8)
+        self._back, self._next, self._present = QPushButton("Back"), QPushButton(NEXT), QPushButton("Present")
+        self._next.setProperty("primary", True)
+        self._back.setToolTip("The previous frame (PageUp)")
+        self._next.setToolTip("The next frame or step (PageDown)")
+        self._present.setToolTip("Show this step to the class (F5)")
+        self._back.clicked.connect(self._player.go_back)
+        self._next.clicked.connect(self._player.go_next)
+        self._player.answer_changed.connect(self._on_answer_changed)
+        self._present.clicked.connect(self.present_requested)
+        row.addWidget(self._back)
+        row.addWidget(self._next)
+        row.addStretch(1)
+        row.addWidget(self._present)
         return row
 
     def _make_body(self) -> QScrollArea:
@@ -140,25 +160,6 @@ class LessonPanel(FollowsTheme, QFrame):
         self._area, self._inside = area, column
         return area
 
-    def _make_foot(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 8, 0)
-        row.setSpacing(8)
-        self._back, self._next, self._present = QPushButton("Back"), QPushButton("Next"), QPushButton("Present")
-        self._next.setProperty("primary", True)
-        self._back.setToolTip("The previous frame (PageUp)")
-        self._next.setToolTip("The next frame or step (PageDown)")
-        self._present.setToolTip("Show this step to the class (F5)")
-        self._back.clicked.connect(self._player.go_back)
-        self._next.clicked.connect(self._player.go_next)
-        self._player.answer_changed.connect(self._on_answer_changed)
-        self._present.clicked.connect(self.present_requested)
-        row.addWidget(self._back)
-        row.addWidget(self._next)
-        row.addStretch(1)
-        row.addWidget(self._present)
-        return row
-
     def _settle_in(self) -> None:
         """Use the upper part of the playground's right column, above the explanation."""
         body, explain = self._playground.body, self._playground.explain
@@ -180,8 +181,18 @@ class LessonPanel(FollowsTheme, QFrame):
         title.setPixelSize(px(17))
         self._title.setFont(title)
         self._where.setFont(font("caption"))
+        self._fit_next()
         self._fit_width()
         self._make_room()
+
+    def _fit_next(self) -> None:
+        """Make Next as wide as its widest text, so that nothing beside it moves."""
+        text, widths = self._next.text(), []
+        for each in (NEXT, REVEAL):
+            self._next.setText(each)
+            widths.append(self._next.sizeHint().width())
+        self._next.setText(text)
+        self._next.setMinimumWidth(max(widths))
 
     def show_slide(self) -> None:
         """Show the player's slide, with numbers when they are computed."""
@@ -225,7 +236,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._where.setToolTip(plain_tip(lesson.title))
         self._back.setEnabled(not self._player.at_start)
         self._next.setEnabled(not self._player.at_end)
-        self._next.setText("Reveal" if self._player.asking else "Next")
+        self._next.setText(REVEAL if self._player.asking else NEXT)
 
     @Slot()
     def _fill(self) -> None:
@@ -333,11 +344,11 @@ class LessonPanel(FollowsTheme, QFrame):
         if self._arranged or whole <= 0 or not self.isVisible():
             return
         self._divided = whole
-        around = self._head.sizeHint().height() + self._foot.sizeHint().height() + 2 * SPACING + 2 * MARGIN
+        around = self._head.sizeHint().height() + self._buttons.sizeHint().height() + 2 * SPACING + 2 * MARGIN
         needed = wanted = self._inside.totalHeightForWidth(self._area.width()) + around + 2
         explain = self._playground.explain
         most = max(min(whole - explain.measure_need(), round(whole * MOST_OF_ALL)), round(whole * MOST))
-        explain.setHidden(explain.is_idle and wanted > most)  # until there is a cell to explain
+        explain.setHidden((explain.is_idle or self._is_open_question) and wanted > most)
         wanted = min(wanted, most if not explain.isHidden() else whole)
         policy = Qt.ScrollBarPolicy  # a bar that is there makes the text narrower, and so too high for its room
         self._area.setVerticalScrollBarPolicy(
@@ -345,6 +356,12 @@ class LessonPanel(FollowsTheme, QFrame):
         )
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
+
+    @property
+    def _is_open_question(self) -> bool:
+        """Whether the step asks a question whose answer is not shown yet."""
+        slide = self._player.slide
+        return slide is not None and slide.step.question is not None and not self._player.answered
 
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:

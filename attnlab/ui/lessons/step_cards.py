@@ -18,6 +18,8 @@ from attnlab.ui.widgets.broken_text import break_text
 
 COLUMNS, NARROW_COLUMNS, NARROW = 5, 4, 760
 """Cards in a row, and in a list that is narrower than this at 100 %."""
+BADGE = 22
+"""The width and the height of a badge, in pixels at 100 %: two digits fit."""
 EDGE = 4
 """What the frame and rounding take of the width."""
 PICTURE, TITLE_LINES, GAP = 0.66, 3, 8
@@ -69,8 +71,8 @@ class StepCardPainter(QStyledItemDelegate):
 
     def _paint_badges(self, painter: QPainter, card: QRectF, row: Row, palette: Palette) -> None:
         """Paint a tick on a done step, else its number, filled where to go on; at the right a question mark."""
-        size = px(20)
-        number = QRectF(card.left() + px(6), card.top() + px(6), size if row.done else max(size, px(24)), size)
+        size = px(BADGE)
+        number = QRectF(card.left() + px(6), card.top() + px(6), size, size)
         if row.now:
             self._paint_badge(painter, number, str(row.number), palette.accent, palette.on_accent)
         elif row.done:

@@ -1,4 +1,5 @@
-"""The place of the first steps: a card at the foot of the inputs, or a link above the canvas if there is no room."""
+"""The place of the first steps: a card at the foot of the inputs, or a link above the canvas if there is no room, while
+no state is pinned."""
 
 from typing import TYPE_CHECKING
 
@@ -70,10 +71,12 @@ class FirstStepsPlace(QObject):
         self.link.setToolTip("Three things to try first")
         self.link.clicked.connect(self._on_link_clicked)
         lenses.add_to_bar(self.link)
+        self._looks = lenses.bar.looks
         self.popup: FirstStepsPopup | None = None
         self._frame: object = None
         self._least_height = 0
-        for watched in (inputs, inputs.viewport(), inputs.body):  # the second is narrower beside a scroll bar
+        # the second is narrower beside a scroll bar
+        for watched in (inputs, inputs.viewport(), inputs.body, self._looks):
             watched.installEventFilter(self)
         steps.refreshed.connect(self.refresh)
         self.refresh()
@@ -94,7 +97,8 @@ class FirstStepsPlace(QObject):
             self._inputs.reserve_foot(0)
         self.foot.setVisible(fits)
         self.link.setText(f"First steps {len(steps.done)}/{len(self.card.rows)}")
-        self.link.setVisible(steps.is_shown and not fits)
+        is_pinned = not self._looks.isHidden()  # the switches between two states need the room
+        self.link.setVisible(steps.is_shown and not fits and not is_pinned)
         if self.popup is not None and self.popup.isVisible():
             self.popup.card.refresh()
             if not steps.is_shown:
@@ -119,7 +123,7 @@ class FirstStepsPlace(QObject):
         kind = event.type()
         if kind in _ARRANGED_ON and (self._steps.is_shown or not self.foot.isHidden()):
             inputs = self._inputs
-            frame = inputs.isHidden(), inputs.geometry(), inputs.viewport().width()
+            frame = inputs.isHidden(), inputs.geometry(), inputs.viewport().width(), self._looks.isHidden()
             same = frame == self._frame and kind != QEvent.Type.StyleChange
             if not same or kind == QEvent.Type.LayoutRequest:  # Qt sends several events for each change
                 least = inputs.measure_least_height()

@@ -358,7 +358,10 @@ class Playground(QObject):
 
     @Slot()
     def let_go(self) -> None:
-        """Release one thing: the brush, else the card that fills the canvas, the selected cell, or the step."""
+        """Release one thing: the brush, else the card that fills the canvas, the selected cell, or the step.
+
+        The step of an open lesson stays: it may hide the answer to a question.
+        """
         view = self.document.view
         if self.canvas.painting:
             self.mask.set_painting(False)
@@ -366,7 +369,7 @@ class Playground(QObject):
             self.document.show(alone=None)
         elif view.cell is not None:
             self.document.select(None, pin=True)
-        elif view.at is not None:
+        elif view.at is not None and not self.step_bar.guided:
             self.document.show(at=None)
 
     @Slot(int)

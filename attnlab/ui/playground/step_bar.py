@@ -70,7 +70,8 @@ class StepBar(FollowsTheme, QFrame):
         self._trace: Trace | None = None
         self._at: walk.Place | None = None
         self._depth = walk.DEPTHS[0]
-        self._guided = False
+        self.guided = False
+        """Whether an open lesson counts the steps."""
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(8)
@@ -145,8 +146,8 @@ class StepBar(FollowsTheme, QFrame):
 
     def set_guided(self, guided: bool) -> None:
         """Leave the counting of steps to an open lesson, or count again."""
-        if guided != self._guided:
-            self._guided = guided
+        if guided != self.guided:
+            self.guided = guided
             self.progress.setVisible(not guided)
 
     def show_reply(self, reply: "Reply", view: "View") -> None:
@@ -222,7 +223,7 @@ class StepBar(FollowsTheme, QFrame):
         step, steps = last + 1 + (not exact), walk.count_steps(e, depth)
         self._show_progress(trace, view, f"step {step} of {steps}")
         title = BY_NAME[at.stage].title
-        self._title.setText(title if self._guided else f"{step} of {steps}: {title}")
+        self._title.setText(title if self.guided else f"{step} of {steps}: {title}")
         self._about.setText(_describe_step(trace, view, at))
         return step > 1
 

@@ -85,9 +85,9 @@ class PresentWindow(QWidget):
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
         self._began_s = 0.0
-        self._jump = QLabel(self)
-        self._jump.setTextFormat(Qt.TextFormat.PlainText)
-        self._jump.hide()
+        self._note = QLabel(self)
+        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self._note.hide()
         self._cursor = QTimer(self)
         self._cursor.setSingleShot(True)
         self._cursor.setInterval(CURSOR_MS)
@@ -122,13 +122,13 @@ class PresentWindow(QWidget):
             ((Key.Key_W,), lambda: self.cover("white")),
             ((Key.Key_S,), self.toggle_spotlight),
             ((Key.Key_N,), self.toggle_speaker),
-            ((Key.Key_M,), self.swap_screens),
+            ((Key.Key_M,), lambda: self._say(self.swap_screens())),
             ((Key.Key_T,), self.change_theme),
-            ((Key.Key_D,), p.deepen),
+            ((Key.Key_D,), lambda: self._say(p.deepen())),
             ((Key.Key_E,), self.parts.toggle_table),
             ((Key.Key_R,), p.numbers.restore),
-            ((Key.Key_L,), p.toggle_labels),
-            ((Key.Key_O,), p.operate_lens),
+            ((Key.Key_L,), lambda: self._say(p.toggle_labels())),
+            ((Key.Key_O,), lambda: self._say(p.operate_lens())),
             ((Key.Key_H, Key.Key_Question), self.parts.toggle_help),
             ((Key.Key_Plus, Key.Key_Equal), lambda: self.step_zoom(1)),
             ((Key.Key_Minus,), lambda: self.step_zoom(-1)),
@@ -168,14 +168,15 @@ class PresentWindow(QWidget):
         self.setGeometry(screen.geometry())
         self.showFullScreen()
 
-    def swap_screens(self) -> None:
-        """Move to the next screen; the speaker window takes the free one."""
+    def swap_screens(self) -> str:
+        """Move to the next screen; the speaker window takes the free one. Return why there is none, "" if there is."""
         screens, own = QGuiApplication.screens(), self.screen()
         if len(screens) < 2:
-            return
+            return "There is only one screen."
         self._fill(screens[(screens.index(own) + 1) % len(screens)])
         if self.speaker is not None and self.speaker.screen() is not own:
             self.speaker.setGeometry(own.availableGeometry())
+        return ""
 
     # Appearance
 
@@ -183,7 +184,7 @@ class PresentWindow(QWidget):
         """Show the presentation and the speaker window in a palette of their own."""
         dress(self, palette)
         set_sheet(
-            self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
+            self._note, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
         )
         self.parts.follow_theme()
 
@@ -206,7 +207,7 @@ class PresentWindow(QWidget):
 
     def take_key(self, event: QKeyEvent) -> bool:
         """Handle a key; False if it has no meaning here."""
-        self.view.finish()
+        self._settle()
         if self.view.cover:
             self.cover("")
             return True
@@ -220,28 +221,43 @@ class PresentWindow(QWidget):
             self._type(text)
             return True
         if self._typed and event.key() in (Key.Key_Return, Key.Key_Enter):
-            self._jump_to()
+            self._go_typed()
             return True
         was_typing, self._typed = bool(self._typed), ""
-        self._jump.hide()
+        self._note.hide()
         action = self._keys.get(event.key())
         if action is None or (was_typing and event.key() == Key.Key_Escape):
             return was_typing
         action()
         return True
 
+    def _settle(self) -> None:
+        """End all motion, and remove the sentence about the last key."""
+        self.view.finish()
+        if not self._typed:
+            self._note.hide()
+
     def _type(self, digit: str) -> None:
         self._typed = (self._typed + digit)[-3:]
-        self._jump.setText(f"Step {self._typed}: Enter")
-        self._jump.setFont(make_face(2.6 * self.unit))
-        self._jump.adjustSize()
-        self._jump.move(round(self.width() * 0.95) - self._jump.width(), round(4 * self.unit))
-        self._jump.show()
-        self._jump.raise_()
+        self._show_note(f"Step {self._typed}: Enter")
 
-    def _jump_to(self) -> None:
+    def _say(self, sentence: str) -> None:
+        """Show until the next key why a key did nothing; nothing for ""."""
+        if sentence:
+            self._show_note(sentence)
+            announce(sentence, self.view)
+
+    def _show_note(self, text: str) -> None:
+        self._note.setText(text)
+        self._note.setFont(make_face(2.6 * self.unit))
+        self._note.adjustSize()
+        self._note.move(round(self.width() * 0.95) - self._note.width(), round(4 * self.unit))
+        self._note.show()
+        self._note.raise_()
+
+    def _go_typed(self) -> None:
         step, self._typed = int(self._typed), ""
-        self._jump.hide()
+        self._note.hide()
         self._player.go(step - 1)
 
     def escape(self) -> None:
@@ -356,7 +372,7 @@ class PresentWindow(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus()
-        self.view.finish()
+        self._settle()
         if self.view.cover:
             self.cover("")
         elif self.parts.help.isVisible():

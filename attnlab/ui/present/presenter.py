@@ -168,16 +168,17 @@ class Presenter(QObject):
     def _has_choices(self, slide: "Slide | None") -> bool:
         return slide is not None and self._votes.find(slide) is not None
 
-    def deepen(self) -> None:
-        """Walk a tour in smaller steps; after the smallest come whole stages again."""
+    def deepen(self) -> str:
+        """Walk a tour in smaller steps; after the smallest come whole stages again. Return why not, "" if done."""
         slide = self.slide
         if slide is None or not self.is_tour:
-            return
+            return "The size of the steps belongs to the lesson."
         from attnlab.lessons.tour import make_tour
 
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
         following = DEPTHS[(DEPTHS.index(depth) + 1) % len(DEPTHS)]
         self.player.open(make_tour(self._playground.document.experiment, following), slide.index)
+        return ""
 
     # Content
 
@@ -227,19 +228,26 @@ class Presenter(QObject):
         """Return how many words the lens of a slide walks; none while a table of numbers takes its place."""
         return 0 if self.table else self.lens.count_words(slide)
 
-    def toggle_labels(self) -> None:
-        """Hide or show the labels of the lens."""
-        if self.slide is not None and self.lens.toggle_labels(self.slide):
-            self.refresh()
+    def toggle_labels(self) -> str:
+        """Hide or show the labels of the lens; return why not, "" if done."""
+        if self.slide is None or not self.lens.toggle_labels(self.slide):
+            return "This step has no labels to hide."
+        self.refresh()
+        return ""
 
-    def operate_lens(self) -> None:
+    def operate_lens(self) -> str:
         """Show the lens of the slide as in the window, where it can be operated, or as a picture again.
 
-        A lens may show the answer to a question, so that it remains a picture until then.
+        A lens may show the answer to a question, so that it remains a picture until then. Return why it does, "" if
+        it does not.
         """
-        if self.slide is not None and self.slide.step.lens and (self.lens.is_operated or self.player.answered):
-            self.lens.is_operated = not self.lens.is_operated
-            self.refresh()
+        if self.slide is None or not self.slide.step.lens:
+            return "This step has no lens."
+        if not self.lens.is_operated and not self.player.answered:
+            return "The lens can be operated once the answer is shown."
+        self.lens.is_operated = not self.lens.is_operated
+        self.refresh()
+        return ""
 
     def make_next_content(self) -> "SlideContent | None":
         """Return the content after the next key; None at the end and while its numbers are computed."""

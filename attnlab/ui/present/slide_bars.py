@@ -8,6 +8,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import Stage
 from attnlab.base.text_marks import COVER
 from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import LONG_ROW
 from attnlab.figures.slides.slide_content import Bar, BarRow
 
 if TYPE_CHECKING:
@@ -15,19 +16,25 @@ if TYPE_CHECKING:
 
 
 def make_bar_row(e: "Experiment", stage: Stage, data: MapData, index: int, row: int, current: int | None) -> BarRow:
-    """Return a row of one of the maps of a stage as bars, the current column emphasised."""
+    """Return a row of one of the maps of a stage as bars, the current column emphasised.
+
+    Weights are parts of 1, unless they are so many that they would hardly be seen; other bars are compared with the
+    longest.
+    """
     numbers = data.values[index, row]
     masked = data.masked[row] if data.masked is not None else np.zeros(len(numbers), bool)
     unknown = data.unknown[index, row] if data.unknown is not None else np.zeros(len(numbers), bool)
-    finite = np.abs(numbers[np.isfinite(numbers)])
+    finite = numbers[np.isfinite(numbers)]
     bars = tuple(
         Bar(token, None, "masked", faint=True)
         if masked[j]
         else _make_bar(token, float(numbers[j]), data.kind, bool(unknown[j]), j == current)
         for j, token in enumerate(e.key_tokens)
     )
-    title, limit = f"{stage.title} of “{e.tokens[row]}”", float(finite.max(initial=0.0)) or 1.0
-    return BarRow(title, bars, stage.role, limit, bool((np.where(np.isfinite(numbers), numbers, 0) < 0).any()))
+    largest = float(np.abs(finite).max(initial=0.0)) or 1.0
+    whole = data.kind == "probability" and len(numbers) <= LONG_ROW and largest <= 1
+    title, signed = f"{stage.title} of “{e.tokens[row]}”", bool((finite < 0).any())
+    return BarRow(title, bars, stage.role, 1.0 if whole else largest, signed, track=whole)
 
 
 def _make_bar(label: str, value: float, kind: str, is_covered: bool, current: bool) -> Bar:

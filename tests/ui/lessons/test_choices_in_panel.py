@@ -179,3 +179,24 @@ def test_choices_are_typed_in_the_editor(qtbot: "QtBot") -> None:
     assert fields.fields["choices"].text() == "x * | y | z"
     QTest.keyClicks(fields.fields["ask"], "!")
     assert found[-1] == Question((Blank("weights", 2, 1),), "How much?!", choices=("x", "y", "z"), right=1)
+
+
+def test_escape_releases_the_held_cell_and_keeps_covered_what_is_asked(person: "Person") -> None:
+    find_controller(person).open("why-attention", 12)
+    person.window.show_workspace("playground")
+    person.settle()
+    view = person.document.view
+    assert view.pinned
+    assert view.at is not None
+    for _ in range(3):
+        person.key(Key.Key_Escape, widget=person.playground.canvas)
+        person.settle()
+    assert person.document.view.cell is None
+    assert person.document.view.at == view.at
+    data = person.card("weights").data
+    assert data is not None
+    assert data.unknown is not None
+    assert data.unknown[..., 0, 3].all()
+    panel_of(person).close_requested.emit()
+    person.settle()
+    assert person.document.view.at is None

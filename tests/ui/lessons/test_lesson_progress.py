@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.lessons.library import list_shipped
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from tests.ui.lessons.test_lessons_workspace import find_controller, step_of, walk, workspace_of
 
@@ -164,3 +165,20 @@ def test_in_a_narrow_window_the_list_is_a_page_of_its_own(person: "Person") -> N
     person.press("All lessons")
     assert workspace.shelf.isVisible()
     assert not workspace.page.isVisible()
+
+
+def test_the_number_of_a_step_is_in_a_circle(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    steps = workspace_of(person).page.steps
+    card = steps.visualRect(steps.model().index(0, 0))
+    image = steps.viewport().grab().toImage()
+    accent, edge = palette_of(steps).accent.lower(), 9  # the card of the present step has a frame in the accent too
+    filled = [
+        (x, y)
+        for x in range(card.left() + edge, card.center().x())
+        for y in range(card.top() + edge, card.center().y())
+        if image.pixelColor(x, y).name() == accent
+    ]
+    wide, high = (max(each) - min(each) for each in zip(*filled, strict=True))
+    assert wide > 10
+    assert abs(wide - high) <= 1

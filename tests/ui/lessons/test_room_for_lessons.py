@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea
 
+from attnlab.ui.predict.choice_sheet import ChoiceRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,20 @@ def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> N
 def read_explain(person: "Person") -> str:
     explain = person.playground.explain
     return " ".join(label.text() for label in explain.findChildren(QLabel) if label.isVisible())
+
+
+@pytest.mark.parametrize("type_size", [100, 150, 175])
+def test_next_stands_at_one_place_in_all_steps_of_a_lesson(person: "Person", type_size: int) -> None:
+    open_step(person, "why-attention", 0, type_size)
+    button, player, places = person.find(QPushButton, "Next"), find_controller(person).player, set()
+    for step in (0, 3, 5, 12):  # short and long texts, and a question
+        player.go(step)
+        for _ in range(2):
+            person.settle()
+            QApplication.processEvents()  # the column is divided again
+            places.add((button.mapTo(person.window, QPoint()).toTuple(), button.size().toTuple()))
+            player.go_next()
+    assert len(places) == 1
 
 
 @pytest.mark.parametrize("type_size", [100, 140, 160, 175])
@@ -107,3 +123,16 @@ def test_a_scroll_bar_that_was_there_while_opening_takes_no_room_from_the_text(p
     inside = text.widget()
     person.wait_for(lambda: inside.heightForWidth(inside.width()) <= text.viewport().height() >= inside.height())
     assert not text.verticalScrollBar().isVisible()
+
+
+@pytest.mark.slow
+def test_all_answers_to_choose_from_are_in_sight_while_a_question_is_open(person: "Person") -> None:
+    open_step(person, "attention-is-geometry", 2, 130)
+    explain, player = person.playground.explain, find_controller(person).player
+    person.wait_for(explain.isHidden)
+    answers = [each for each in panel_of(person).findChildren(ChoiceRow) if each.isVisible()]
+    assert len(answers) == 4
+    person.wait_for(lambda: all(each.visibleRegion().boundingRect() == each.rect() for each in answers))
+    player.finish()
+    person.settle()
+    person.wait_for(explain.isVisible)

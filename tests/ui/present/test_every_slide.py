@@ -69,3 +69,25 @@ def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str
                 drawn = draw_slide(painter, Sheet(0, 0, *SIZES[theme]), made, PALETTES[theme], FORMULAS)
                 painter.end()
                 assert drawn.left_out == (), f"step {slide.index + 1}, {SIZES[theme]}"
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1366, 768)])
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+def test_a_map_fills_the_width_where_nothing_stands_at_its_right(
+    qapp: QApplication, step: int, size: tuple[int, int]
+) -> None:
+    from attnlab.compute.engine import compute
+    from attnlab.lessons.slides import make_slides
+    from attnlab.ui.base.theme import dress_type
+    from attnlab.ui.present.content import Moment, make_content
+
+    dress_type()
+    slide = make_slides(find("why-attention"), step)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
+    image = QImage(QSize(*size), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    grid = draw_slide(painter, Sheet(0, 0, *size), content, PALETTES["light"]).grid
+    painter.end()
+    assert grid is not None
+    assert grid.x + grid.width > 0.85 * size[0]

@@ -75,12 +75,12 @@ def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
 def test_digits_and_enter_and_home_and_end_jump(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_4)
-    assert talk.presentation.findChild(type(talk.presentation._jump)) is not None
-    assert talk.presentation._jump.isVisible()
-    assert talk.presentation._jump.text() == "Step 4: Enter"
+    assert talk.presentation.findChild(type(talk.presentation._note)) is not None
+    assert talk.presentation._note.isVisible()
+    assert talk.presentation._note.text() == "Step 4: Enter"
     talk.press(Key.Key_Return)
     assert talk.content.title == "With causal masks"
-    assert not talk.presentation._jump.isVisible()
+    assert not talk.presentation._note.isVisible()
     talk.press(Key.Key_End)
     assert talk.content.title == "What is it?"
     talk.press(Key.Key_Home)
@@ -345,3 +345,19 @@ def test_the_speaker_sees_the_plan_and_how_far_behind_it_is(lecture: Lecture) ->
     assert plan.told in plan.accessibleDescription()
     talk.press(Key.Key_4, Key.Key_Return)
     talk.person.wait_for(lambda: plan.told.endswith("ahead"))  # three steps were skipped
+
+
+def test_keys_that_have_nothing_to_do_say_why(lecture: Lecture) -> None:
+    talk = lecture()
+    note = talk.presentation._note
+    for key, sentence in (
+        (Key.Key_O, "This step has no lens."),
+        (Key.Key_L, "This step has no labels to hide."),
+        (Key.Key_D, "The size of the steps belongs to the lesson."),
+        (Key.Key_M, "There is only one screen."),
+    ):
+        talk.press(key)
+        assert note.isVisible()
+        assert note.text() == sentence
+    talk.press(Key.Key_T)
+    assert not note.isVisible()

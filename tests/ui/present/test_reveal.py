@@ -187,6 +187,18 @@ def test_whatever_is_drawn_stays_where_it_is(qapp: QApplication, name: str) -> N
         assert not len(moved), f"{name}, step {slide.index + 1}: {moved[:5].tolist()}"
 
 
+@pytest.mark.parametrize("step", [4, 11])
+def test_the_words_beside_a_lens_stay_when_the_fields_for_answers_close(qapp: QApplication, step: int) -> None:
+    slide = make_slides(find("attention-is-geometry"), step)[-1]
+    asked, drawn = paint(show(slide, True, lens=True, sheet=True))
+    told, _ = paint(show(slide, False, lens=True))
+    assert drawn.answers is not None
+    before, after = (_read_pixels(each)[: int(drawn.answers.y), : int(drawn.answers.right)] for each in (asked, told))
+    words = before != QColor(LIGHT.ground).rgb()
+    assert words.any()
+    assert (before == after)[words].all()
+
+
 def _widen(mask: "np.ndarray[Any, Any]", by: int) -> "np.ndarray[Any, Any]":
     """Return a mask that reaches some pixels further in all directions."""
     padded = np.pad(mask, by)
@@ -247,6 +259,15 @@ def test_a_mask_is_drawn_only_where_scores_are_revealed(qapp: QApplication) -> N
         assert shown.data.masked is not None
         assert (shown.data.masked == np.triu(np.ones((5, 5), bool), 1) & (np.arange(5)[:, None] < known)).all()
     assert known == 2
+
+
+@pytest.mark.parametrize(("step", "limit", "track"), [(6, 1.0, True), (11, 9.3513, False)])
+def test_bars_of_weights_are_parts_of_1(qapp: QApplication, step: int, limit: float, track: bool) -> None:
+    slide = make_slides(find("why-attention"), step)[-1]
+    row = show(slide, True).row
+    assert row is not None
+    assert row.limit == pytest.approx(limit, abs=1e-4)
+    assert row.track == track
 
 
 def test_tiny_weights_are_not_shown_as_zero(qapp: QApplication) -> None:

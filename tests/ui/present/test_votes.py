@@ -217,7 +217,9 @@ def test_the_choice_of_bars_does_not_give_the_largest_away(
     assert draw_slide(painter, Sheet(0, 0, *size, zoom), covered, LIGHT).left_out == ()
     painter.end()
     assert covered.pair is not None
-    assert asked == [[bar.value for bar in covered.pair[0].bars]] * 2
+    scores = [bar.value for bar in covered.pair[0].bars]
+    assert len(asked) >= 2  # larger type is tried before it is used
+    assert all(each == scores for each in asked)
 
 
 def test_the_right_card_has_a_green_ring_and_the_others_fade(qapp: QApplication) -> None:

@@ -1,0 +1,68 @@
+"""The numbers that are written on a slide: larger type takes none of them away."""
+
+import re
+from collections import Counter
+
+import pytest
+from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
+from PySide6.QtGui import QPainter
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication
+
+from attnlab.compute.engine import compute
+from attnlab.figures.palette import LIGHT
+from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import draw_slide
+from attnlab.lessons.library import find
+from attnlab.lessons.slides import make_slides
+from attnlab.ui.base.theme import dress_type
+from attnlab.ui.present.content import Moment, make_content
+
+SIZE = 1366, 768
+
+
+def read_words(content: SlideContent, zoom: float) -> Counter[str]:
+    """Return every word and number of a slide, drawn as the text of an SVG; a 0 before the point may be left out."""
+    buffer, file = QBuffer(), QSvgGenerator()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    file.setOutputDevice(buffer)
+    file.setSize(QSize(*SIZE))
+    file.setViewBox(QRect(0, 0, *SIZE))
+    painter = QPainter(file)
+    draw_slide(painter, Sheet(0, 0, *SIZE, zoom), content, LIGHT)
+    painter.end()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", buffer.data().data().decode())
+    return Counter(word for text in texts for word in re.sub(r"\b0\.", ".", text).split())
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("why-attention", 6),
+        pytest.param("six-words", 8, marks=pytest.mark.slow),
+        pytest.param("trainable-weights", 14, marks=pytest.mark.slow),
+        pytest.param("heads", 5, marks=pytest.mark.slow),
+        pytest.param("causal-masks", 9, marks=pytest.mark.slow),
+    ],
+)
+def test_larger_type_takes_no_number_and_no_word_away(qapp: QApplication, name: str, step: int) -> None:
+    dress_type()
+    slide = make_slides(find(name), step)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
+    usual = read_words(content, 1.0)
+    assert usual
+    for zoom in (1.1, 1.2, 1.35, 1.5):
+        assert not usual - read_words(content, zoom), zoom
+
+
+def test_small_maps_have_two_decimals_and_large_cells_no_more(qapp: QApplication) -> None:
+    dress_type()
+    slides = make_slides(find("why-attention"), 5)
+    for index, number in ((2, ".58"), (4, ".81")):  # a cell of the values beside the context, and one of the weights
+        slide = slides[index]
+        assert slide.experiment is not None
+        words = read_words(make_content(slide, compute(slide.experiment), None, Moment()), 1.0)
+        assert words[number]
+        assert all(len(word.partition(".")[2]) <= 2 for word in words if re.fullmatch(r"−?\d*\.\d+", word))
