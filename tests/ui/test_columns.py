@@ -22,7 +22,7 @@ def begin(sit_down: "Sit", size: tuple[int, int] = LAPTOP) -> "Person":
     """Sit down before a window of a size."""
     person = sit_down()
     person.window.resize(*size)
-    person.settle()
+    person.window.grab()  # which lays out what was asked for
     return person
 
 
@@ -38,12 +38,11 @@ def test_the_inputs_unfold_at_a_smaller_size_of_type_though_they_were_hidden(sit
     assert at_first[1] > 0
     person.window.change_settings(type_size=150)
     lenses.open_lens("backward")
-    person.settle()
-    assert body.sizes()[1] == 0  # while which the controls of the inputs are not laid out
+    person.wait_for(lambda: body.sizes()[1] == 0)  # while which the controls of the inputs are not laid out
+    person.window.grab()
     person.window.change_settings(type_size=100)
     lenses.open_lens(CANVAS)
-    person.settle()
-    assert body.sizes() == at_first
+    person.wait_for(lambda: body.sizes() == at_first)
 
 
 def test_all_heads_have_their_room_at_once(sit_down: "Sit") -> None:

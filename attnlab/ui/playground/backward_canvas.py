@@ -36,7 +36,7 @@ class BackwardCanvas(Canvas):
         """Return the height in pixels that all cards need in the present width, at the least size of type."""
         if self._trace is None or self._view is None or self._view.alone is not None:
             return 0
-        needs = self._find_needs(self._trace, self._view, self._pinned)
+        needs = self._needs.find(self._trace, self._view, self._pinned)
         return math.ceil(plan_canvas(needs, float(self.width()), 1.0, scale()).height)
 
     def show_card(self, name: str) -> None:

@@ -28,6 +28,7 @@ from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.canvas_form import CanvasPlan
 from attnlab.ui.playground.canvas_ground import CanvasGround
+from attnlab.ui.playground.canvas_needs import CanvasNeeds
 from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.canvas_scroll_bar import CanvasScrollBar
 from attnlab.ui.playground.card import StageCard
@@ -36,10 +37,8 @@ from attnlab.ui.playground.card_needs import (
     FOLD_TIPS,
     FOLD_WORDS,
     HEADS,
-    Needs,
     collect_needs,
     count_decimals,
-    count_digits,
     find_folded,
     find_form,
     list_cards,
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
 
 LEAST_PICTURES = 560
 """The least width at 100 % type for maps without numbers: two cards with the maps of several heads."""
-MOST_NEEDS = 8
-"""How many needs of cards are kept: those with and without the step of a walk, of a few looks."""
 
 
 @guarded
@@ -110,10 +107,9 @@ class Canvas(FollowsTheme, QWidget):
         """What is shown once the canvas is seen again."""
         self._viewport = Viewport()
         self._scale = 1.0
-        self._collected: dict[Hashable, Needs] = {}
+        self._needs = CanvasNeeds(self.collect, self.cards)
         self.plan: CanvasPlan | None = None
         """The places of the cards, which are drawn magnified by the zoom."""
-        self._digits: dict[str, tuple[int, bool]] = {}
         self._pinned = False
         self.scroll_bar = CanvasScrollBar(self)
         self.scroll_bar.valueChanged.connect(self._on_scrolled)
@@ -121,7 +117,7 @@ class Canvas(FollowsTheme, QWidget):
         self._ground = CanvasGround(self)
         self._pressed: QPointF | None = None
         self._painting, self._brushing, self._strokes = False, False, 0
-        self._arranged: tuple[tuple[object, ...], str | None] | None = None
+        self._arranged: tuple[Hashable, str | None] | None = None
         self._followed: tuple[object, object] = (None, None)
         self._kept = ""  # the card to keep in view until the user scrolls
         self.fade = Fade(self, tuple(self.cards.values()))
@@ -166,8 +162,7 @@ class Canvas(FollowsTheme, QWidget):
             if name in trace:
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
-        fresh = before is None or find_form(before) != find_form(trace)
-        self._digits = count_digits(trace, {} if fresh else self._digits, self.cards)
+        self._needs.count_digits(trace, before)
         self._arrange()
         self._follow(view)
 
@@ -198,8 +193,7 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         view = self._view
-        shown = view.head == "all", view.strips, view.at, self._pinned and view.look
-        asked = find_form(self._trace), self._digits, self._pinned, shown
+        asked = self._needs.key(self._trace, view, self._pinned)
         if (asked, view.alone) == self._arranged or self._brushing:
             return
         other = self._arranged is None or self._arranged[1] != view.alone
@@ -296,18 +290,8 @@ class Canvas(FollowsTheme, QWidget):
         assert self._trace is not None
         assert self._view is not None
         alone = self._view.alone if self._view.alone in self._all else None
-        needs = self._find_needs(self._trace, self._view, self._pinned or alone is not None)
+        needs = self._needs.find(self._trace, self._view, self._pinned or alone is not None)
         return plan_canvas(needs, float(self.width()), float(self.height()), scale(), alone)
-
-    def _find_needs(self, trace: "Trace", view: "View", pinned: bool) -> Needs:
-        """Return what the cards need, collected only for another form, other digits or another look."""
-        look = pinned, view.look, view.head == "all", view.strips, view.at
-        asked = find_form(trace), tuple(self._digits.items()), look
-        if asked not in self._collected:
-            if len(self._collected) == MOST_NEEDS:
-                self._collected.clear()
-            self._collected[asked] = self.collect(trace, view, self._digits, pinned)
-        return self._collected[asked]
 
     @property
     def covered(self) -> str:
@@ -331,7 +315,7 @@ class Canvas(FollowsTheme, QWidget):
         trace, view = self._late or (self._trace, self._view)
         if trace is None or view is None:
             return None
-        needs = self._find_needs(trace, replace(view, at=None), self._pinned)
+        needs = self._needs.find(trace, replace(view, at=None), self._pinned)
         if not needs.are_legible:
             return width >= px(LEAST_PICTURES)
         return plan_canvas(needs, float(width), float(height), scale()).height <= height + 1
