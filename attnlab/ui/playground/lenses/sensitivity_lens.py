@@ -179,6 +179,7 @@ class SensitivityLens(Lens):
         e, masked = found.experiment, trace.find_shown_mask("weights")
         self._head = found.shown_head
         self.effects.set_title(f"head {self._head}" if e.n_heads > 1 else "")
+        self.effects.leaves_height = e.n_heads > 1
         self.effects.show_derivatives(found.effects[[self._head]], e.tokens, e.key_tokens, masked)
         self.heads.setVisible(e.n_heads > 1)
         if e.n_heads > 1:
