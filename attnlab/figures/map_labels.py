@@ -118,7 +118,8 @@ def draw_titles(
 ) -> None:
     """Draw each map's title above it and above the column labels, if any.
 
-    All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12";
+    All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12".
+    A state such as in "head 12, pinned" follows in each, and in the end alone, or two titles would be the same;
     ``kept`` pixels at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
@@ -142,8 +143,11 @@ def draw_titles(
 
 def _list_forms(title: str) -> tuple[str, ...]:
     """Return the forms of a title, the longest first."""
-    name, _, span = title.partition(" · ")
-    return title, f"{name} · {span.split(' ')[-1]}" if span else name, name, name.split(" ")[-1]
+    named, comma, state = title.partition(", ")
+    name, _, span = named.partition(" · ")
+    number = name.split(" ")[-1]
+    forms = named, f"{name} · {span.split(' ')[-1]}" if span else name, name, number
+    return *(f"{form}{comma}{state}" for form in forms), state or number
 
 
 @lru_cache(maxsize=1024)

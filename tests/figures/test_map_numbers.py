@@ -277,6 +277,21 @@ def test_several_maps_are_titled(palette: Palette, face: QFont) -> None:
         assert strength(image, (x, max(y - 12, 0), width, 12), palette) > 2
 
 
+def test_two_states_of_a_head_never_have_the_same_title(face: QFont, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = "head 0 · column 0, pinned", "head 0 · column 0", "head 1 · column 1, pinned", "head 1 · column 1"
+    data = data_of(np.zeros((4, 5, 1), dtype=np.float32), titles=titles)
+    written: list[str] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text, *at: (written.append(text), draw(pen, x, y, text, *at)))
+    for wide in range(12, 120, 2):
+        written.clear()
+        grid = Grid(4, 20, wide / 2, 12, 5, 1, 4, 4, (1, 1), 0, 12, 12)
+        picture(LIGHT, lambda painter, grid=grid: draw_titles(painter, grid, data, LIGHT, face))
+        assert written[0] != written[1]
+        assert written[2] != written[3]
+    assert written[:2] == ["head 0 · 0, pinned", "head 0 · 0"]
+
+
 def test_one_map_needs_no_title(face: QFont) -> None:
     data = data_of(np.zeros((1, 5, 5), dtype=np.float32), titles=("head 0",))
     grid = grid_of(data, labels=12)
