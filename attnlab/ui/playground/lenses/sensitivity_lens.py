@@ -189,10 +189,11 @@ class SensitivityLens(Lens):
         e, largest = found.experiment, found.largest
         values = np.array([float(table(e, at.table)[at.row, at.column]) for at, _ in largest])
         slopes = np.array([each for _, each in largest])
+        places = [write_place(at) for at, _ in largest]
         self.largest.setVisible(bool(largest))
         self.largest.set_columns(
             [
-                Column("number", [write_place(at) for at, _ in largest], about="Table, row and column, counted from 0"),
+                Column("number", places, about="Table, row and column, counted from 0", is_whole=True),
                 Column("value", values, number),
                 Column("derivative", slopes, number, "How fast the weight moves with it"),
                 Column(f"for + {STEP}", slopes * STEP, _write_small, "What the weight gains"),
