@@ -344,3 +344,14 @@ def test_the_preset_of_heads_that_must_divide_explains_itself(sit_down: Callable
     person = sit_down("uneven-heads")
     assert "1, 2, 5" in person.type_into_pill("Heads", "4")
     person.key(Key.Key_Escape)
+
+
+def test_enter_opens_the_example_whose_title_is_typed(person: "Person") -> None:
+    """Above "Eight heads" are examples with weights and with eight heads."""
+    shown = open_gallery(person)
+    QTest.keyClicks(search(person), "eight")
+    assert names(shown)[0] != marked(shown) == "multi-head-8"
+    assert shown.viewport().rect().contains(shown.visualItemRect(shown.currentItem()))
+    QTest.keyClick(search(person), Key.Key_Return)
+    person.settle()
+    assert person.document.scene.preset == "multi-head-8"
