@@ -34,9 +34,9 @@ def draw_labels(
     if data.column_group:
         _draw_group_labels(painter, grid, data, palette, pen, strong[1])
         return
-    flat = grid.column_space < 2 * font.pixelSize() or all(
-        pen.width(label) <= grid.cell_width - 2 for label in data.column_labels
-    )
+    flat = grid.column_space < 2 * font.pixelSize() or _fit_columns(grid, data, font)
+    if flat and not _are_words_legible(grid, data, font):
+        return
     apart = LABEL_SPACING * font.pixelSize()
     if flat:  # words are elided to their cells, but letters cannot be
         apart = max((pen.width(label) for label in data.column_labels if len(label) == 1), default=0.0)
@@ -61,10 +61,25 @@ def count_labels(grid: Grid, data: MapData, font: QFont) -> int:
     apart = LABEL_SPACING * font.pixelSize()
     across = min(grid.per_row, grid.count) if grid.column_space else 0
     flat = grid.column_space < 2 * font.pixelSize()
+    if flat and not _are_words_legible(grid, data, font):
+        across = 0
     wide = 0.0 if flat else apart
     rows = _thin_out(grid.rows, grid.cell_height, apart, None, slice(0, grid.rows)) if grid.label_width else []
     columns = _thin_out(grid.columns, grid.cell_width, wide, None, slice(0, grid.columns))
     return grid.lines * len(rows) + across * len(columns)
+
+
+def _fit_columns(grid: Grid, data: MapData, font: QFont) -> bool:
+    """Return whether each label of a column fits above its cells."""
+    key = find_key(font)
+    return all(measure_text(label, key) <= grid.cell_width - 2 for label in data.column_labels)
+
+
+def _are_words_legible(grid: Grid, data: MapData, font: QFont) -> bool:
+    """Return whether words above their cells fit or keep two letters; of one letter nobody can tell the word."""
+    is_narrow = grid.cell_width - 2 < measure_text("nn", find_key(font))
+    words = any(len(label) > 1 for label in data.column_labels)
+    return not (is_narrow and words) or _fit_columns(grid, data, font)
 
 
 def _draw_row_labels(

@@ -266,6 +266,20 @@ def test_letters_above_cells_that_are_narrower_do_not_run_together(face: QFont) 
     assert letters == 60 // 2
 
 
+def test_columns_too_narrow_for_two_letters_of_their_words_have_no_labels(face: QFont) -> None:
+    """The labels above the weights of 13 tokens were "c s o t it ti a e i"."""
+    words = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
+    data = replace(data_of(np.zeros((1, 10, 10), dtype=np.float32)), column_labels=words)
+
+    def inked(side: float) -> float:
+        grid = replace(grid_of(data, cell=side, labels=1.5 * face.pixelSize()), label_width=0)
+        image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (None, None)))
+        return strength(image, (grid.x, 0, SIDE - grid.x, grid.y), LIGHT)
+
+    assert inked(8) == 1
+    assert inked(30) > 2
+
+
 @THEMES
 def test_several_maps_are_titled(palette: Palette, face: QFont) -> None:
     data = data_of(np.zeros((4, 5, 5), dtype=np.float32), titles=("head 0", "head 1", "head 2", "mean"))
