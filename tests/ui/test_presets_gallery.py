@@ -346,12 +346,13 @@ def test_the_preset_of_heads_that_must_divide_explains_itself(sit_down: Callable
     person.key(Key.Key_Escape)
 
 
-def test_enter_opens_the_example_whose_title_is_typed(person: "Person") -> None:
-    """Above "Eight heads" are examples with weights and with eight heads."""
+@pytest.mark.parametrize(("typed", "name"), [("eight", "multi-head-8"), ("rope", "rope")])
+def test_enter_opens_the_example_that_is_typed(person: "Person", typed: str, name: str) -> None:
+    """Above Eight heads are examples with weights and with eight heads, above RoPE one about a property."""
     shown = open_gallery(person)
-    QTest.keyClicks(search(person), "eight")
-    assert names(shown)[0] != marked(shown) == "multi-head-8"
+    QTest.keyClicks(search(person), typed)
+    assert names(shown)[0] != marked(shown) == name
     assert shown.viewport().rect().contains(shown.visualItemRect(shown.currentItem()))
     QTest.keyClick(search(person), Key.Key_Return)
     person.settle()
-    assert person.document.scene.preset == "multi-head-8"
+    assert person.document.scene.preset == name

@@ -272,7 +272,8 @@ class PresetGallery(FollowsTheme, Popup):
 
 def _rank(item: QListWidgetItem, typed: str) -> tuple[bool, bool, bool]:
     """Return how well a tile matches what is typed, the least for the best: "eight" is not meant to find "weight"."""
-    title, text = item.text().casefold(), f"{item.text()} {item.toolTip()}".casefold()
-    words = [rf"\b{re.escape(word)}" for word in typed.casefold().split()]
-    begun = [all(re.search(word, where) for word in words) for where in (title, text)]
-    return not title.startswith(typed.casefold().strip()), not begun[0], not begun[1]
+    name, title, typed = item.data(NAME).casefold(), item.text().casefold(), typed.casefold().strip()
+    words = [rf"\b{re.escape(word)}" for word in typed.split()]
+    texts = title, f"{name} {title} {item.toolTip().casefold()}"
+    begun = [all(re.search(word, text) for word in words) for text in texts]
+    return not any(each.startswith(typed) for each in (name, title)), not begun[0], not begun[1]
