@@ -107,17 +107,19 @@ def arrange(
     square: bool,
     ratio: float = 1.0,
     most_oblong: float = 1.6,
+    abreast: int = 0,
 ) -> Grid:
     """Return the grid of the largest cells with which ``count`` maps fit into ``area`` (x, y, width, height).
 
     ``square`` keeps cells about as wide as high, at most ``most_oblong`` times as wide, for maps of token by token.
-    Cells of 3 px or more are whole pixels of a screen with ``ratio`` device pixels each.
+    Cells of 3 px or more are whole pixels of a screen with ``ratio`` device pixels each. ``abreast`` maps are side by
+    side; 0 for the number that gives the largest cells.
     """
     x, y, width, height = area
     width, height = max(width - limits.label_width, 1), max(height - limits.label_height, 1)
     oblong = most_oblong if square else math.inf
     best: tuple[float, int, float, float, tuple[int, int]] | None = None
-    for per_row in range(1, count + 1):
+    for per_row in (abreast,) if abreast else range(1, count + 1):
         gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
         lines = -(-count // per_row)
         cell_w, cell_h = _find_cell_size(width, height, rows, columns, lines, per_row, gap, limits, oblong)

@@ -34,9 +34,9 @@ def draw_labels(
     if data.column_group:
         _draw_group_labels(painter, grid, data, palette, pen, strong[1])
         return
-    flat = grid.column_space < 2 * font.pixelSize() or all(
-        pen.width(label) <= grid.cell_width - 2 for label in data.column_labels
-    )
+    flat = grid.column_space < 2 * font.pixelSize() or _fit_columns(grid, data, font)
+    if flat and not _are_words_legible(grid, data, font):
+        return
     apart = LABEL_SPACING * font.pixelSize()
     if flat:  # words are elided to their cells, but letters cannot be
         apart = max((pen.width(label) for label in data.column_labels if len(label) == 1), default=0.0)
@@ -61,10 +61,25 @@ def count_labels(grid: Grid, data: MapData, font: QFont) -> int:
     apart = LABEL_SPACING * font.pixelSize()
     across = min(grid.per_row, grid.count) if grid.column_space else 0
     flat = grid.column_space < 2 * font.pixelSize()
+    if flat and not _are_words_legible(grid, data, font):
+        across = 0
     wide = 0.0 if flat else apart
     rows = _thin_out(grid.rows, grid.cell_height, apart, None, slice(0, grid.rows)) if grid.label_width else []
     columns = _thin_out(grid.columns, grid.cell_width, wide, None, slice(0, grid.columns))
     return grid.lines * len(rows) + across * len(columns)
+
+
+def _fit_columns(grid: Grid, data: MapData, font: QFont) -> bool:
+    """Return whether each label of a column fits above its cells."""
+    key = find_key(font)
+    return all(measure_text(label, key) <= grid.cell_width - 2 for label in data.column_labels)
+
+
+def _are_words_legible(grid: Grid, data: MapData, font: QFont) -> bool:
+    """Return whether words above their cells fit or keep two letters; of one letter nobody can tell the word."""
+    is_narrow = grid.cell_width - 2 < measure_text("nn", find_key(font))
+    words = any(len(label) > 1 for label in data.column_labels)
+    return not (is_narrow and words) or _fit_columns(grid, data, font)
 
 
 def _draw_row_labels(
@@ -118,7 +133,8 @@ def draw_titles(
 ) -> None:
     """Draw each map's title above it and above the column labels, if any.
 
-    All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12";
+    All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12".
+    A state such as in "head 12, pinned" follows in each, and in the end alone, or two titles would be the same;
     ``kept`` pixels at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
@@ -142,8 +158,11 @@ def draw_titles(
 
 def _list_forms(title: str) -> tuple[str, ...]:
     """Return the forms of a title, the longest first."""
-    name, _, span = title.partition(" · ")
-    return title, f"{name} · {span.split(' ')[-1]}" if span else name, name, name.split(" ")[-1]
+    named, comma, state = title.partition(", ")
+    name, _, span = named.partition(" · ")
+    number = name.split(" ")[-1]
+    forms = named, f"{name} · {span.split(' ')[-1]}" if span else name, name, number
+    return *(f"{form}{comma}{state}" for form in forms), state or number
 
 
 @lru_cache(maxsize=1024)

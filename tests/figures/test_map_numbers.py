@@ -266,6 +266,20 @@ def test_letters_above_cells_that_are_narrower_do_not_run_together(face: QFont) 
     assert letters == 60 // 2
 
 
+def test_columns_too_narrow_for_two_letters_of_their_words_have_no_labels(face: QFont) -> None:
+    """The labels above the weights of 13 tokens were "c s o t it ti a e i"."""
+    words = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
+    data = replace(data_of(np.zeros((1, 10, 10), dtype=np.float32)), column_labels=words)
+
+    def inked(side: float) -> float:
+        grid = replace(grid_of(data, cell=side, labels=1.5 * face.pixelSize()), label_width=0)
+        image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (None, None)))
+        return strength(image, (grid.x, 0, SIDE - grid.x, grid.y), LIGHT)
+
+    assert inked(8) == 1
+    assert inked(30) > 2
+
+
 @THEMES
 def test_several_maps_are_titled(palette: Palette, face: QFont) -> None:
     data = data_of(np.zeros((4, 5, 5), dtype=np.float32), titles=("head 0", "head 1", "head 2", "mean"))
@@ -275,6 +289,21 @@ def test_several_maps_are_titled(palette: Palette, face: QFont) -> None:
     for index in range(4):
         x, y, width, _ = grid.rect(index, None, None)
         assert strength(image, (x, max(y - 12, 0), width, 12), palette) > 2
+
+
+def test_two_states_of_a_head_never_have_the_same_title(face: QFont, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = "head 0 · column 0, pinned", "head 0 · column 0", "head 1 · column 1, pinned", "head 1 · column 1"
+    data = data_of(np.zeros((4, 5, 1), dtype=np.float32), titles=titles)
+    written: list[str] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text, *at: (written.append(text), draw(pen, x, y, text, *at)))
+    for wide in range(12, 120, 2):
+        written.clear()
+        grid = Grid(4, 20, wide / 2, 12, 5, 1, 4, 4, (1, 1), 0, 12, 12)
+        picture(LIGHT, lambda painter, grid=grid: draw_titles(painter, grid, data, LIGHT, face))
+        assert written[0] != written[1]
+        assert written[2] != written[3]
+    assert written[:2] == ["head 0 · 0, pinned", "head 0 · 0"]
 
 
 def test_one_map_needs_no_title(face: QFont) -> None:

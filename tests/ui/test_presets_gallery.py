@@ -344,3 +344,15 @@ def test_the_preset_of_heads_that_must_divide_explains_itself(sit_down: Callable
     person = sit_down("uneven-heads")
     assert "1, 2, 5" in person.type_into_pill("Heads", "4")
     person.key(Key.Key_Escape)
+
+
+@pytest.mark.parametrize(("typed", "name"), [("eight", "multi-head-8"), ("rope", "rope")])
+def test_enter_opens_the_example_that_is_typed(person: "Person", typed: str, name: str) -> None:
+    """Above Eight heads are examples with weights and with eight heads, above RoPE one about a property."""
+    shown = open_gallery(person)
+    QTest.keyClicks(search(person), typed)
+    assert names(shown)[0] != marked(shown) == name
+    assert shown.viewport().rect().contains(shown.visualItemRect(shown.currentItem()))
+    QTest.keyClick(search(person), Key.Key_Return)
+    person.settle()
+    assert person.document.scene.preset == name

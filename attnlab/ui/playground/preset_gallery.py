@@ -1,5 +1,6 @@
 """The preset gallery: every worked example with a picture of its weights, by group, and a search field."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
@@ -137,7 +138,7 @@ class PresetGallery(FollowsTheme, Popup):
         self.move(min(at.x(), room.right() - width), min(at.y(), room.bottom() - height))
 
     def _list_found(self) -> None:
-        """List the presets that match the field, each group below its heading; the first tile is marked."""
+        """List the presets that match the field, each group below its heading; the best match is marked."""
         words = self.field.text().casefold().split()
         self.list.clear()
         heading = None
@@ -152,9 +153,10 @@ class PresetGallery(FollowsTheme, Popup):
             self._add_tile(name, title, about)
         self.nothing.setVisible(not self.list.count())
         self.list.setVisible(bool(self.list.count()))
-        if self.list.count():
-            self.list.setCurrentItem(self.tiles()[0])
-            self.list.scrollToTop()
+        if tiles := self.tiles():
+            best = min(tiles, key=lambda item: _rank(item, self.field.text()))
+            self.list.setCurrentItem(best)
+            self.list.scrollToItem(self.list.item(0) if best is tiles[0] else best)
         self._ask()
 
     def _add_heading(self, group: str) -> None:
@@ -266,3 +268,12 @@ class PresetGallery(FollowsTheme, Popup):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._ask()
+
+
+def _rank(item: QListWidgetItem, typed: str) -> tuple[bool, bool, bool]:
+    """Return how well a tile matches what is typed, the least for the best: "eight" is not meant to find "weight"."""
+    name, title, typed = item.data(NAME).casefold(), item.text().casefold(), typed.casefold().strip()
+    words = [rf"\b{re.escape(word)}" for word in typed.split()]
+    texts = title, f"{name} {title} {item.toolTip().casefold()}"
+    begun = [all(re.search(word, text) for word in words) for text in texts]
+    return not any(each.startswith(typed) for each in (name, title)), not begun[0], not begun[1]

@@ -4,6 +4,7 @@ from html import escape
 
 from attnlab.attention.stages.arithmetic import Line, Span
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import spans
 from attnlab.ui.base.theme import font, px
 
 _HANGING = 12
@@ -28,12 +29,18 @@ def _code_line(line: str) -> str:
 
 
 def _span(span: Span, palette: Palette) -> str:
-    text = escape(span.text)
+    if span.style in _RAISED:
+        text = _raise(span.text, span.style)
+    else:
+        text = "".join(_raise(piece, "sub") if low else escape(piece) for piece, low in spans(span.text))
     if span.style == "muted":
         return f'<span style="color:{palette.muted}">{text}</span>'
     if span.role:
         text = f'<span style="color:{palette.role_ink(span.role)}">{text}</span>'
-    if span.style in _RAISED:  # Qt draws these at two thirds of their size, too small to read in the back row
-        size_px = round(font("caption").pixelSize() * 3 / 2)
-        return f'<span style="vertical-align:{_RAISED[span.style]}; font-size:{size_px}px">{text}</span>'
     return f"<b>{text}</b>" if span.style == "strong" else text
+
+
+def _raise(text: str, style: str) -> str:
+    """Return a text as HTML, raised or lowered."""
+    size_px = round(font("caption").pixelSize() * 3 / 2)  # Qt draws it at two thirds of this
+    return f'<span style="vertical-align:{_RAISED[style]}; font-size:{size_px}px">{escape(text)}</span>'

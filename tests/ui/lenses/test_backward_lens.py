@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtWidgets import QLabel, QScrollArea
 
 import attnlab
 from attnlab.attention import edits
@@ -307,6 +307,16 @@ def test_a_wanted_output_and_a_class_reach_every_table(person: "Person") -> None
     choose(person, lens, "none")
     assert lens.welcome.isVisible()
     assert not any(name.startswith("d_") for name in person.playground.reply.trace)  # type: ignore[union-attr]
+
+
+def test_the_arithmetic_of_a_class_has_subscripts(person: "Person") -> None:
+    lens = open_lens(person)
+    choose(person, lens, "a class")
+    click_cell(person, lens, "readout", 1, 0)
+    labels = person.window.findChildren(QLabel)
+    line = next(label for label in labels if label.accessibleName().startswith("The cell as arithmetic: output"))
+    assert "× W<span" in line.text()
+    assert "W_read" not in line.text()
 
 
 def test_the_cards_are_pointed_at_magnified_and_walked(person: "Person", three: BackwardLens) -> None:

@@ -210,6 +210,15 @@ def test_eight_heads_are_tinted_together(person: "Person") -> None:
     assert person.document.view.cell == Cell("weights", 2, 4, 1)
 
 
+def test_the_maps_of_every_head_follow_the_large_one(sit_down: "Callable[..., Person]") -> None:
+    """The large map got half of the height, which its narrow cells could not use."""
+    person = sit_down(attnlab.preset("multi-head-8"), size=(1366, 768))
+    lens = open_lens(person)
+    person.wait_for(lambda: lens.heads.locate_cell(0).left() > px(24))  # the labels of the rows have room
+    below = lens.heads.y() - lens.effects.y() - lens.effects.cell_rect(9, 0).bottom()
+    assert below < px(2 * BAR)
+
+
 def test_overflow_is_one_sentence_and_goes_again(person: "Person") -> None:
     lens = open_lens(person)
     person.document.edit("Scale", lambda e: edits.scale(e, "W_q", 1e38))

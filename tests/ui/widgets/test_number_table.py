@@ -227,6 +227,16 @@ def test_numbers_are_never_shortened_but_texts_are(table: NumberTable, qtbot: Qt
     assert table.view.model().columnCount() == 2
 
 
+def test_whole_texts_are_never_shortened(table: NumberTable, qtbot: QtBot) -> None:
+    places = ("W_q[333, 53]", "W_q[333, 63]", "W_q[36, 53]", "W_q[36, 63]")
+    numbers = [Column(f"number {i}", NUMBERS, lambda value: f"{value:.6f}") for i in range(3)]
+    table.set_columns([Column("place", places, is_whole=True), *numbers], "abcd")
+    needed = table.view.fontMetrics().horizontalAdvance(places[0])
+    table.resize(330, 300)
+    qtbot.waitUntil(lambda: table.view.model().columnCount() == 2)  # two lines, as there is too little room
+    assert table.view.horizontalHeader().sectionSize(0) > needed + 16
+
+
 @given(st.lists(st.floats(width=32) | st.just(float("nan")), min_size=1, max_size=12), st.booleans())
 def test_any_numbers_are_in_order_and_nan_is_last(values: list[float], descending: bool) -> None:
     order = Column("x", np.array(values), str).order(descending).tolist()

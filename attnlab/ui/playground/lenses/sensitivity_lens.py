@@ -179,6 +179,7 @@ class SensitivityLens(Lens):
         e, masked = found.experiment, trace.find_shown_mask("weights")
         self._head = found.shown_head
         self.effects.set_title(f"head {self._head}" if e.n_heads > 1 else "")
+        self.effects.leaves_height = e.n_heads > 1
         self.effects.show_derivatives(found.effects[[self._head]], e.tokens, e.key_tokens, masked)
         self.heads.setVisible(e.n_heads > 1)
         if e.n_heads > 1:
@@ -188,10 +189,11 @@ class SensitivityLens(Lens):
         e, largest = found.experiment, found.largest
         values = np.array([float(table(e, at.table)[at.row, at.column]) for at, _ in largest])
         slopes = np.array([each for _, each in largest])
+        places = [write_place(at) for at, _ in largest]
         self.largest.setVisible(bool(largest))
         self.largest.set_columns(
             [
-                Column("number", [write_place(at) for at, _ in largest], about="Table, row and column, counted from 0"),
+                Column("number", places, about="Table, row and column, counted from 0", is_whole=True),
                 Column("value", values, number),
                 Column("derivative", slopes, number, "How fast the weight moves with it"),
                 Column(f"for + {STEP}", slopes * STEP, _write_small, "What the weight gains"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.map_data import MapData
@@ -21,6 +21,8 @@ WIDE, LOW_ROW = 16, 12
 LABELS, COLUMN, WIDEST, MOST_GROWTH = 60, 60, 420, 2.0
 """The width of a map's labels and of a column, and the largest of both together, in pixels at 100 %. A map that is
 wider, and higher than it must be, grows with its type, at most so much."""
+_ANY_HEIGHT = 16_777_215
+"""Qt's limit where a widget has no other, in pixels."""
 _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -35,6 +37,8 @@ class DerivativeMap(MapFigure):
 
     cell_chosen = Signal(object)
     """Emitted with the MapCell."""
+    leaves_height = False
+    """Whether the map is no higher than its width lets it grow, because another map can use the height."""
 
     def __init__(self, title: str, spoken: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent=parent)
@@ -44,10 +48,16 @@ class DerivativeMap(MapFigure):
 
     @property
     def zoom(self) -> float:
-        columns = self.shape()[2] if self.data is not None else 0
+        growth = min(self._growth_in_width(self._count_columns()), self.height() / max(self.minimumHeight(), 1))
+        return scale() * max(growth, 1.0)
+
+    def _count_columns(self) -> int:
+        return self.shape()[2] if self.data is not None else 0
+
+    def _growth_in_width(self, columns: int) -> float:
+        """Return how much larger the type may be for the width."""
         usual = px(min(LABELS + COLUMN * columns, WIDEST))
-        growth = min(self.width() / usual, self.height() / max(self.minimumHeight(), 1))
-        return scale() * min(max(growth, 1.0), MOST_GROWTH)
+        return min(max(self.width() / usual, 1.0), MOST_GROWTH)
 
     def set_title(self, title: str) -> None:
         """Set the title above the map, "" for none."""
@@ -74,9 +84,18 @@ class DerivativeMap(MapFigure):
             self.fit_height(*self._data.values.shape[1:])
 
     def fit_height(self, rows: int, columns: int) -> None:
-        """Set the least height for a table of a size."""
+        """Set the least height for a table of a size, and the most."""
         row = LOW_ROW if is_wide(rows, columns) else ROW
         self.setMinimumHeight(px(max(min(AROUND + rows * row, MOST_HEIGHT), LEAST)))
+        self._limit_height(columns)
+
+    def _limit_height(self, columns: int) -> None:
+        most = round(self.minimumHeight() * self._growth_in_width(columns)) if self.leaves_height else _ANY_HEIGHT
+        self.setMaximumHeight(most)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._limit_height(self._count_columns())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())

@@ -82,18 +82,26 @@ def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: 
     label_font = face("caption", z * LABEL_SIZE)
     wide = measure_widest(rows, label_font) + AROUND_LABEL if room.tokens_down else 0.0
     tall = measure_widest(columns, label_font) + AROUND_LABEL if room.tokens_across else 0.0
-    labelled = _arrange(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
-    return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
+    for abreast in (0, grid.per_row):  # the largest cells may be too low for labels
+        labelled = _arrange(shape, room, min(wide, 84 * z), min(tall, 64 * z), title, abreast)
+        if min(labelled.cell_width, labelled.cell_height) >= 10 * z:
+            return labelled
+    return grid
 
 
 def _arrange(
-    shape: tuple[int, int, int], room: Room, label_width: float, label_height: float, title_height: float = 0.0
+    shape: tuple[int, int, int],
+    room: Room,
+    label_width: float,
+    label_height: float,
+    title_height: float = 0.0,
+    abreast: int = 0,
 ) -> Grid:
     factor = max(room.zoom, room.enlarged)
     width, height = (46 if room.tokens_across else 52) * factor, 30 * factor
     limits = Limits(width, height, label_width, label_height + title_height, title_height)
     count, rows, columns = shape
-    return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio)
+    return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio, abreast=abreast)
 
 
 def measure_widest(labels: tuple[str, ...], label_font: QFont) -> float:

@@ -21,13 +21,17 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column: texts, or numbers [rows] formatted by ``write``; ``tints`` [rows], 0 to 1, colour its cells."""
+    """One column: texts, or numbers [rows] formatted by ``write``; ``tints`` [rows], 0 to 1, colour its cells.
+
+    ``is_whole``: its texts are never shortened, as a part of one does not say which it is.
+    """
 
     title: str
     values: Sequence[str] | NDArray[Any]
     write: Callable[[float], str] = str
     about: str = ""
     tints: NDArray[np.float64] | None = None
+    is_whole: bool = False
 
     @property
     def is_text(self) -> bool:

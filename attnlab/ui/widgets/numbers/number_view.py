@@ -283,10 +283,12 @@ def _fold_columns(
     """Return the fewest lines, up to ``most``, in which columns of these widths fit, and their sections' widths in px.
 
     ``room`` returns the available width for a number of lines. Texts are shortened before numbers move to another line;
-    numbers are never shortened.
+    numbers and whole texts are never shortened.
     """
     least = [
-        max(_head_width(column), min(width, px(_NARROWEST_TEXT_PX))) if column.is_text else width
+        max(_head_width(column), min(width, px(_NARROWEST_TEXT_PX)))
+        if column.is_text and not column.is_whole
+        else width
         for column, width in zip(columns, wanted, strict=True)
     ]
     for lines in range(1, most + 1):
