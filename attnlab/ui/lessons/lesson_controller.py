@@ -51,6 +51,7 @@ class LessonController(QObject):
         self.player.slide_changed.connect(self._on_slide_changed)
         self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
+        playground.document.scene_changed.connect(self._guide_steps)
         playground.computed.connect(self._on_computed)
 
     # Opening and walking
@@ -307,7 +308,7 @@ class LessonController(QObject):
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
             self.panel.run_requested.connect(self.open_run)
-        self._playground.step_bar.set_guided(slide is not None)
+        self._guide_steps()
         self._playground.explain.set_guided(slide is not None)
         if self.panel is not None:
             opens, closes = slide is not None and self.panel.isHidden(), slide is None and not self.panel.isHidden()
@@ -319,6 +320,12 @@ class LessonController(QObject):
             elif closes:
                 self._playground.body.let_fold(EXPLANATION)
             self.panel.show_slide()
+
+    @Slot()
+    def _guide_steps(self) -> None:
+        """Leave the steps to the lesson while its own experiment is open."""
+        player = self.player
+        self._playground.step_bar.set_guided(player.slide is not None and not self._touring and not player.elsewhere)
 
     @Slot()
     def _on_exercise_closed(self) -> None:
