@@ -16,12 +16,17 @@ from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.library import find, list_shipped
+from attnlab.lessons.slides import fill_text
 from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.present.content import Moment, make_content
+from tests.ui.explained import read_explained
 from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
+
+_DECIMALS = re.compile(r"\d+\.\d+")
 
 
 def read(content: SlideContent) -> set[str]:
@@ -84,3 +89,30 @@ def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Pers
     person.settle()
     assert not player.hidden
     assert sums.isVisible()
+
+
+def test_a_number_that_is_asked_for_is_told_neither_by_explain_nor_by_the_arrows(person: "Person") -> None:
+    controller = find_controller(person)
+    assert controller.open("attention-is-geometry")
+    player, checked = controller.player, 0
+    for slide in player.slides:
+        if not slide.step.answer or (slide.step.question is not None and slide.step.question.choices):
+            continue
+        player.go(slide.index)
+        person.settle()
+        text = fill_text(slide.step.text, compute(person.experiment), compute(slide.before or person.experiment), slide)
+        answer = fill_text(slide.step.answer, compute(person.experiment), None, slide)
+        asked = set(_DECIMALS.findall(answer)) - set(_DECIMALS.findall(text)) - {"0.00"}
+        told = {f"{float(each):.2f}" for each in _DECIMALS.findall(read_explained(person) + read_lens(person))}
+        assert not asked & told, f"step {slide.index + 1}"
+        player.finish()
+        person.settle()
+        told = {f"{float(each):.2f}" for each in _DECIMALS.findall(read_explained(person) + read_lens(person))}
+        checked += bool(asked & told)
+    assert checked == 3, "steps 5, 9 and 11"
+
+
+def read_lens(person: "Person") -> str:
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, ArrowsLens)
+    return f"{lens.score.text()} {lens.context.text()} {lens.table.text()}"
