@@ -15,11 +15,14 @@ from attnlab.compute.engine import compute
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_painter import begins_before_answer
 from attnlab.lessons.library import find, list_shipped
-from attnlab.lessons.slides import fill_text
+from attnlab.lessons.slides import fill_text, make_slides
+from attnlab.ui.lessons.lesson_controller import ASKS
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.lens_values import find_shown, make_picture
 from tests.ui.explained import read_explained
 from tests.ui.lessons.test_lessons_workspace import find_controller
 
@@ -110,6 +113,31 @@ def test_a_number_that_is_asked_for_is_told_neither_by_explain_nor_by_the_arrows
         told = {f"{float(each):.2f}" for each in _DECIMALS.findall(read_explained(person) + read_lens(person))}
         checked += bool(asked & told)
     assert checked == 3, "steps 5, 9 and 11"
+
+
+@pytest.mark.parametrize(("name", "step"), [("positions", 2), ("cost", 3), ("trainable-weights", 13)])
+def test_a_lens_that_tells_the_answer_is_opened_with_it(person: "Person", name: str, step: int) -> None:
+    controller, lenses = find_controller(person), person.playground.lenses
+    assert controller.open(name, step)
+    person.settle()
+    lens = (controller.player.slides[step].step.lens or "").partition("/")[0]
+    assert lenses.current == "canvas"
+    controller.player.go_next()
+    assert lenses.current == lens
+    controller.player.go_back()
+    assert lenses.current == "canvas"
+    controller.player.finish()
+    assert lenses.current == lens
+
+
+def test_other_lenses_with_a_question_are_drawn_on_slides_before_its_answer() -> None:
+    """The window keeps a list of them; slides decide by the kind of picture."""
+    for name in list_shipped():
+        for slide in make_slides(find(name)):
+            if slide.step.lens and slide.step.has_answer and slide.experiment is not None:
+                picture = make_picture(slide.step.lens, compute(slide.experiment), find_shown(slide))
+                assert picture is not None
+                assert begins_before_answer(picture) == (slide.step.lens in ASKS)
 
 
 def read_lens(person: "Person") -> str:
