@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.exercise_sheet import Blanked, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
-from attnlab.figures.subscripts import draw_text, text_width
+from attnlab.figures.subscripts import draw_text, text_width, write_html
 
 PAPERS = {"A4": QSizeF(5953, 8419), "Letter": QSizeF(6120, 7920)}
 MARGIN, GAP = 480.0, 200.0
@@ -45,12 +45,16 @@ class Formulas:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An unbreakable part of a page; ``first`` begins a new line, ``alone`` has a line to itself."""
+    """An unbreakable part of a page; ``first`` begins a new line, ``alone`` has a line to itself.
+
+    ``centred`` blocks stand at half the height of their line, others at its top.
+    """
 
     size: QSizeF
     draw: Callable[[QPainter, QPointF], None]
     first: bool = False
     alone: bool = False
+    centred: bool = False
     with_next: bool = False
     """A heading, which is never the last block on a page."""
 
@@ -176,7 +180,8 @@ def _place(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, Bl
             y = 0.0
         x = 0.0
         for block in line:
-            pages[-1].append((QPointF(room.x() + x, room.y() + y), block))
+            above = (height - block.size.height()) / 2 if block.centred else 0.0
+            pages[-1].append((QPointF(room.x() + x, room.y() + y + above), block))
             x += block.size.width() + GAP
         y += height + GAP / 2
     return pages
@@ -198,7 +203,7 @@ def _make_blocks(sheet: Sheet, room: QSizeF, formulas: Formulas, solved: bool) -
 
 
 def _make_paragraph(text: str, width: float) -> Block:
-    return _make_document(f"<p>{_escape(text)}</p>", width)
+    return _make_document(f"<p>{write_html(text)}</p>", width)
 
 
 def _make_heading(text: str, width: float) -> Block:
@@ -222,7 +227,7 @@ def _make_formula(title: str, latex: str, formulas: Formulas) -> Block:
         top = at.y() + (height - size.height()) / 2
         formulas.draw(painter, QPointF(at.x() + shift, top), latex, _FORMULA, LIGHT.ink)
 
-    return Block(QSizeF(shift + size.width(), height), draw)
+    return Block(QSizeF(shift + size.width(), height), draw, centred=True)
 
 
 def _make_document(html: str, width: float) -> Block:

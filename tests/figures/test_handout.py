@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,23 @@ def test_nothing_overlaps_or_leaves_the_page(qtbot: QtBot, paper: str, solved: b
         for i, rect in enumerate(rects):
             assert whole.contains(rect), rect
             assert not any(rect.intersects(other) for other in rects[:i])
+
+
+def test_a_high_formula_stands_at_the_middle_of_the_others_in_its_line(qtbot: QtBot) -> None:
+    formulas = Formulas(lambda latex, size: QSizeF(200, 400 if "frac" in latex else size), lambda *_: 0.0)
+    shown = replace(sheet(), formulas=(("Scores", "Q K"), ("Weights", r"\frac{a}{b}"), ("Keys", "K")))
+    blocks = lay_out(shown, "A4", formulas, solved=False)[0].blocks
+    rects = [QRectF(at, block.size) for at, block in blocks if block.centred]
+    assert len({rect.height() for rect in rects}) == 2
+    assert len({rect.center().y() for rect in rects}) == 1
+
+
+def test_a_sentence_has_subscripts(qtbot: QtBot, tmp_path: Path) -> None:
+    shown = replace(sheet(), task=("Compute 2 numbers (d_model < 3, d_k = 2).",))
+    text = re.sub(r"\s+", "", text_of(pdf("A4", shown), tmp_path))
+    assert "d_" not in text
+    assert "model" in text
+    assert "<3" in text
 
 
 def test_a_heading_is_never_the_last_line_of_a_page(qtbot: QtBot) -> None:

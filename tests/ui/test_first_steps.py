@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
+from attnlab.attention.edits import token_edits
 from attnlab.document.settings import Settings, load_settings
 from attnlab.ui.playground.first_steps_card import FirstStepsCard
 from tests.ui.conftest import Person
@@ -152,6 +153,27 @@ def test_the_card_leaves_the_buttons_below_the_table_whole_or_is_a_link(person: 
     assert carded == sorted(carded), "the card never comes and goes while the window grows"
     assert not carded[0]
     assert carded[-1]
+
+
+def test_the_room_for_the_card_is_the_same_with_and_without_a_scroll_bar(person: Person) -> None:
+    """Or the card needs a scroll bar, beside which the tokens take another row, for which the card goes, and so on."""
+    inputs, strip = person.playground.inputs, person.playground.inputs.tokens
+    person.press("Close the first steps")
+    person.window.resize(1366, 1000)
+    person.window.grab()
+    narrow = strip.width() - inputs.verticalScrollBar().sizeHint().width()
+    word = "the"
+    while strip.measure_height(narrow) == strip.measure_height(strip.width()):
+        word += "i"
+        assert len(word) < 200
+        tokens = ("the", "river", "bank", word)
+        person.document.edit("Type", lambda e, tokens=tokens: token_edits.set_tokens(e, tokens))
+        person.settle()
+    person.window.grab()
+    high, least = strip.height(), inputs.measure_least_height()
+    inputs.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    person.wait_for(lambda: strip.height() > high)
+    assert inputs.measure_least_height() == least
 
 
 @pytest.mark.slow

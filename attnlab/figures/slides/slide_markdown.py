@@ -26,7 +26,7 @@ _BULLETS = (QTextListFormat.Style.ListDisc, QTextListFormat.Style.ListCircle, QT
 _ESCAPED = re.compile(r"\\([\\_])")
 _STAND_IN = "\u2056"
 """Stands for an escaped underscore while Qt reads: punctuation too, and nobody writes it."""
-_INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
+_INDEXED = re.compile(r"(?<![A-Za-z_])(d?[A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
 LINE_BREAK = "\u2028"
 """Separates the lines of code within one paragraph."""
 
@@ -216,7 +216,7 @@ def _find_style(found: QTextCharFormat) -> str:
 
 
 def split_subscripts(text: str, style: str) -> list[Run]:
-    """Return a text with subscripts: only after one letter and _."""
+    """Return a text with subscripts: after one letter and _, or as in the gradient dW_q."""
     runs: list[Run] = []
     at = 0
     for found in _INDEXED.finditer(text):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from attnlab.ui.present import PresentWindow
 
 CANVAS = "canvas"
+ASKS = ("arrows", "positions/rotation")
+"""The lenses that a question may be about; others are opened with its answer, which they tell, as on slides."""
 EXPLANATION = 1
 """The column of the playground whose upper part is the lesson."""
 
@@ -51,6 +53,8 @@ class LessonController(QObject):
         self.player.slide_changed.connect(self._on_slide_changed)
         self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
+        self.player.answer_changed.connect(self._on_answer_changed)
+        playground.document.scene_changed.connect(self._guide_steps)
         playground.computed.connect(self._on_computed)
 
     # Opening and walking
@@ -282,6 +286,12 @@ class LessonController(QObject):
         if self.panel is not None:
             self.panel.show_frame()
 
+    @Slot()
+    def _on_answer_changed(self) -> None:
+        slide = self.player.slide
+        if slide is not None and slide.step.lens not in (None, *ASKS) and not self.player.elsewhere:
+            self._show_lens(slide)
+
     @Slot(object)
     def _on_computed(self, _: object) -> None:
         """Scroll to the card of the step that was entered, now that its numbers are there."""
@@ -296,6 +306,8 @@ class LessonController(QObject):
     def _show_lens(self, slide: "Slide | None") -> None:
         """Open the lens of a step, or the canvas, which the text of a step without a lens is about."""
         lens = slide.step.lens if slide is not None else None
+        if slide is not None and self.player.asking and lens not in ASKS:
+            lens = None
         if lens or self._lens_opened or (slide is not None and not self._touring):
             self._playground.lenses.open_lens(lens or CANVAS)
         self._lens_opened = bool(lens)
@@ -307,7 +319,7 @@ class LessonController(QObject):
             self.panel.close_requested.connect(self.close)
             self.panel.present_requested.connect(self.present)
             self.panel.run_requested.connect(self.open_run)
-        self._playground.step_bar.set_guided(slide is not None)
+        self._guide_steps()
         self._playground.explain.set_guided(slide is not None)
         if self.panel is not None:
             opens, closes = slide is not None and self.panel.isHidden(), slide is None and not self.panel.isHidden()
@@ -319,6 +331,12 @@ class LessonController(QObject):
             elif closes:
                 self._playground.body.let_fold(EXPLANATION)
             self.panel.show_slide()
+
+    @Slot()
+    def _guide_steps(self) -> None:
+        """Leave the steps to the lesson while its own experiment is open."""
+        player = self.player
+        self._playground.step_bar.set_guided(player.slide is not None and not self._touring and not player.elsewhere)
 
     @Slot()
     def _on_exercise_closed(self) -> None:

@@ -72,6 +72,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._dividing.setSingleShot(True)  # with the interval 0
         self._dividing.timeout.connect(self._divide)
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
+        self._is_new_answer = False
         self._asked = ""
         self._answers: AnswerSheet | None = None
         self._choices: ChoiceSheet | None = None
@@ -260,8 +261,8 @@ class LessonPanel(FollowsTheme, QFrame):
         self._ask(slide, trace)
         notes = "\n\n".join(split_note_lines(slide.step.notes))
         self._notes.show_text(self._filling.fill_text(notes, slide, trace, markdown=True))
-        self._make_room()
         self._tell(slide)
+        self._make_room()
 
     def _tell(self, slide: "Slide") -> None:
         """Announce a step with its text, and then what each frame or answer adds to it."""
@@ -270,6 +271,7 @@ class LessonPanel(FollowsTheme, QFrame):
         if place == self._told:
             return
         before, self._told = self._told, place
+        self._is_new_answer = before is not None and player.answered and not before[3]
         answer = self._answer.words if player.answered else ""
         if before is None:
             ask = self._asked if not self._question.isHidden() else ""
@@ -334,11 +336,23 @@ class LessonPanel(FollowsTheme, QFrame):
     @Slot()
     def _make_room(self) -> None:
         """Divide the column again when all that changes now has been laid out, unless the user moved the border."""
-        if not self._arranged:
-            self._dividing.start()
+        self._dividing.start()
 
     @Slot()
     def _divide(self) -> None:
+        """Divide the column, and scroll to an answer that has appeared."""
+        self._fit_height()
+        if self._is_new_answer and self.isVisible():
+            self._is_new_answer = False
+            QTimer.singleShot(0, self._answer, self._show_answer)  # when it has its place
+
+    @Slot()
+    def _show_answer(self) -> None:
+        """Scroll down to the end of the answer, but not past its beginning."""
+        bar, answer = self._area.verticalScrollBar(), self._answer.geometry()
+        bar.setValue(min(max(bar.value(), answer.bottom() + 8 - self._area.viewport().height()), answer.top()))
+
+    def _fit_height(self) -> None:
         """Be as high as the text, leaving the explanation its share, or what it needs if that is less."""
         whole = self._column.height()
         if self._arranged or whole <= 0 or not self.isVisible():

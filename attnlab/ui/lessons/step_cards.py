@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
+from attnlab.figures.subscripts import draw_text
 from attnlab.figures.tick import draw_tick
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
@@ -49,11 +50,11 @@ class StepCardPainter(QStyledItemDelegate):
             draw_thumbnail(painter, picture.adjusted(px(18), above, -px(18), -px(6)), row.thumbnail, palette)
         self._paint_badges(painter, card, row, palette)
         face = font("caption_strong")
-        painter.setFont(face)
         painter.setPen(QColor(palette.ink))
         metrics, y = QFontMetricsF(face), picture.bottom() + px(6)
         for line in break_text(row.title, face, card.width() - px(16), TITLE_LINES):
-            painter.drawText(QPointF(card.left() + px(8), y + metrics.ascent()), line)
+            middle = y + metrics.ascent() - metrics.capHeight() / 2
+            draw_text(painter, card.left() + px(8), middle, line, face)
             y += metrics.height()
         painter.restore()
 

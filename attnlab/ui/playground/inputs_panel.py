@@ -170,7 +170,9 @@ class InputsPanel(FollowsTheme, QScrollArea):
             elif not item.isEmpty():
                 flows = item.hasHeightForWidth()
                 high += (item.minimumHeightForWidth(width) if flows else item.minimumSize().height()) + column.spacing()
-        return high
+        strips = [box.tokens for box in (self.query_box, self.memory_box) if not box.isHidden()]
+        # their present height is that of their present width
+        return high + sum(strip.measure_height(width) - strip.maximumHeight() for strip in strips)
 
     def reserve_foot(self, height: int) -> None:
         """Keep a number of pixels below the inputs free; the inputs scroll above."""

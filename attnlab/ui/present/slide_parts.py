@@ -145,14 +145,14 @@ class SlideParts(QObject):
 
 
 def find_changed_table(step: "Step", trace: "Trace") -> str:
-    """Return the name of the table that the last edit of a step changes, "" if it changes none."""
+    """Return the name of the table that the edits of a step change, "" if they change none, or several."""
     from attnlab.attention import edits
     from attnlab.lessons.cell_references import split_indices
     from attnlab.lessons.lookup import ALIASES
 
     names = [ALIASES.get(name, name) for edit in step.edits for name, _ in (split_indices(edit.key) or ("", None),)]
-    tables = [name for name in names if name in edits.tables(trace.experiment)]
-    return tables[-1] if tables else ""
+    tables = {name for name in names if name in edits.tables(trace.experiment)}
+    return tables.pop() if len(tables) == 1 else ""
 
 
 def find_changed_cell(slide: "Slide", table: str) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Weights
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.base.spoken_text import speak_number
 from attnlab.figures.arrows.arrow_data import ArrowsData
 from attnlab.ui.base.motion import set_reduced_motion
@@ -84,6 +85,40 @@ def test_the_arrows_are_the_vectors_and_the_score_is_a_projection(person: "Perso
     assert data.mixture is not None
     np.testing.assert_allclose(data.mixture.tip, trace.array("context")[0, 2], atol=1e-6)
     lens.grab()
+
+
+def test_numbers_that_the_walk_has_not_reached_are_neither_told_nor_drawn(person: "Person") -> None:
+    lens = open_lens(person)
+    person.document.select(Cell("scores", 2, 1, 0), pin=True)
+
+    def is_mixed() -> bool:
+        assert lens.values.data is not None
+        return lens.values.data.mixture is not None
+
+    def read_reach() -> str:
+        assert lens.plane.data is not None
+        assert lens.plane.data.projection is not None
+        return lens.plane.data.projection.along
+
+    def read(title: str, row: int) -> str:
+        first, *rows = (line.split("\t") for line in lens.table.text().splitlines())
+        return rows[row][first.index(title)]
+
+    assert is_mixed()
+    for place in (Place("scores", asked=((2, 1),)), Place("scores", 1)):
+        person.document.show(at=place)
+        person.settle()
+        assert lens.score.text() == "“starts” → “journey”: the score is not computed yet."
+        assert lens.context.text() == "The context of “starts” is not computed yet."
+        assert not is_mixed()
+        assert read_reach() == "?"
+        assert [read(title, 1) for title in ("along the query", "score", "weight")] == ["?"] * 3
+        assert (read("score", 0) == "?") is not bool(place.asked), "only the cell that is asked for"
+    person.document.show(at=None)
+    person.settle()
+    assert "their product is the score" in lens.score.text()
+    assert is_mixed()
+    assert read_reach() in lens.score.text()
 
 
 def test_a_pulled_query_takes_W_q_along_and_is_one_undo(person: "Person") -> None:

@@ -15,13 +15,21 @@ from attnlab.compute.engine import compute
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_painter import begins_before_answer
 from attnlab.lessons.library import find, list_shipped
+from attnlab.lessons.slides import fill_text, make_slides
+from attnlab.ui.lessons.lesson_controller import ASKS
 from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.lens_values import find_shown, make_picture
+from tests.ui.explained import read_explained
 from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
+
+_DECIMALS = re.compile(r"\d+\.\d+")
 
 
 def read(content: SlideContent) -> set[str]:
@@ -84,3 +92,55 @@ def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Pers
     person.settle()
     assert not player.hidden
     assert sums.isVisible()
+
+
+def test_a_number_that_is_asked_for_is_told_neither_by_explain_nor_by_the_arrows(person: "Person") -> None:
+    controller = find_controller(person)
+    assert controller.open("attention-is-geometry")
+    player, checked = controller.player, 0
+    for slide in player.slides:
+        if not slide.step.answer or (slide.step.question is not None and slide.step.question.choices):
+            continue
+        player.go(slide.index)
+        person.settle()
+        text = fill_text(slide.step.text, compute(person.experiment), compute(slide.before or person.experiment), slide)
+        answer = fill_text(slide.step.answer, compute(person.experiment), None, slide)
+        asked = set(_DECIMALS.findall(answer)) - set(_DECIMALS.findall(text)) - {"0.00"}
+        told = {f"{float(each):.2f}" for each in _DECIMALS.findall(read_explained(person) + read_lens(person))}
+        assert not asked & told, f"step {slide.index + 1}"
+        player.finish()
+        person.settle()
+        told = {f"{float(each):.2f}" for each in _DECIMALS.findall(read_explained(person) + read_lens(person))}
+        checked += bool(asked & told)
+    assert checked == 3, "steps 5, 9 and 11"
+
+
+@pytest.mark.parametrize(("name", "step"), [("positions", 2), ("cost", 3), ("trainable-weights", 13)])
+def test_a_lens_that_tells_the_answer_is_opened_with_it(person: "Person", name: str, step: int) -> None:
+    controller, lenses = find_controller(person), person.playground.lenses
+    assert controller.open(name, step)
+    person.settle()
+    lens = (controller.player.slides[step].step.lens or "").partition("/")[0]
+    assert lenses.current == "canvas"
+    controller.player.go_next()
+    assert lenses.current == lens
+    controller.player.go_back()
+    assert lenses.current == "canvas"
+    controller.player.finish()
+    assert lenses.current == lens
+
+
+def test_other_lenses_with_a_question_are_drawn_on_slides_before_its_answer() -> None:
+    """The window keeps a list of them; slides decide by the kind of picture."""
+    for name in list_shipped():
+        for slide in make_slides(find(name)):
+            if slide.step.lens and slide.step.has_answer and slide.experiment is not None:
+                picture = make_picture(slide.step.lens, compute(slide.experiment), find_shown(slide))
+                assert picture is not None
+                assert begins_before_answer(picture) == (slide.step.lens in ASKS)
+
+
+def read_lens(person: "Person") -> str:
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, ArrowsLens)
+    return f"{lens.score.text()} {lens.context.text()} {lens.table.text()}"

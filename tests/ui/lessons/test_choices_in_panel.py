@@ -200,3 +200,27 @@ def test_escape_releases_the_held_cell_and_keeps_covered_what_is_asked(person: "
     panel_of(person).close_requested.emit()
     person.settle()
     assert person.document.view.at is None
+
+
+def test_escape_ends_the_steps_of_another_experiment_that_is_open_beside_a_lesson(person: "Person") -> None:
+    find_controller(person).open("why-attention", 12)
+    person.settle()
+    bar = person.playground.step_bar
+    assert not bar.progress.isVisibleTo(bar)
+    person.playground.open_preset("the-cat-sat")
+    person.settle()
+    assert bar.progress.isVisibleTo(bar)
+    bar.step_back()
+    person.settle()
+    assert person.document.view.at is not None
+    person.key(Key.Key_Escape, widget=person.playground.canvas)
+    person.key(Key.Key_Escape, widget=person.playground.canvas)
+    assert person.document.view.at is None
+    person.document.undo()
+    person.settle()
+    asked = person.document.view.at
+    assert asked is not None
+    assert not bar.progress.isVisibleTo(bar)
+    for _ in range(3):
+        person.key(Key.Key_Escape, widget=person.playground.canvas)
+    assert person.document.view.at == asked

@@ -446,6 +446,25 @@ def test_the_mark_of_a_question_does_not_lie_on_the_picture_of_its_step(
     assert not any(overlap)
 
 
+def test_the_cards_of_steps_have_subscripts(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+    from attnlab.figures import subscripts
+    from attnlab.lessons.library import find
+
+    pieces: list[tuple[str, bool]] = []
+    draw = subscripts.draw_piece
+
+    def note(painter: QPainter, x: float, middle: float, piece: str, font: QFont, *, low: bool) -> float:
+        pieces.append((piece, low))
+        return draw(painter, x, middle, piece, font, low=low)
+
+    workspace = workspace_of(person)
+    workspace.show_lesson(find("scaling"))
+    monkeypatch.setattr(subscripts, "draw_piece", note)
+    workspace.page.steps.grab()
+    assert ("k", True) in pieces
+    assert not any("_" in piece for piece, _ in pieces)
+
+
 def test_the_sentence_on_each_lesson_fits_in_its_row(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     person.window.resize(1366, 768)
     workspace_of(person)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
     from tests.ui.conftest import Person
 
-LESSONS = {"attention-is-geometry": 4, "whole-block": 7, "induction-by-hand": 8}
+LESSONS = {"attention-is-geometry": 5, "whole-block": 7, "induction-by-hand": 8}
 """The lessons, and how many questions they have."""
 
 

@@ -12,6 +12,8 @@ from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
+ANSWER = "Text after the reveal"
+
 
 def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> None:
     person.window.resize(1366, 768)
@@ -123,6 +125,20 @@ def test_a_scroll_bar_that_was_there_while_opening_takes_no_room_from_the_text(p
     inside = text.widget()
     person.wait_for(lambda: inside.heightForWidth(inside.width()) <= text.viewport().height() >= inside.height())
     assert not text.verticalScrollBar().isVisible()
+
+
+@pytest.mark.parametrize("step", [0, 2, 4])  # an answer in words, choices, and a field
+def test_an_answer_is_in_sight_when_it_is_revealed(person: "Person", step: int) -> None:
+    open_step(person, "attention-is-geometry", step, 150)
+    (answer,) = (each for each in panel_of(person).findChildren(QLabel) if each.accessibleName() == ANSWER)
+    text = person.find(QScrollArea, "The step’s text")
+    assert not answer.isVisible()
+    person.click(person.find(QPushButton, "Reveal"))
+    person.wait_for(lambda: text.verticalScrollBar().value() > 0)
+    person.wait_for(lambda: answer.visibleRegion().boundingRect() == answer.rect())
+    person.click(person.find(QPushButton, "Next"))
+    person.settle()
+    assert text.verticalScrollBar().value() == 0
 
 
 @pytest.mark.slow

@@ -62,6 +62,24 @@ def test_a_clicker_works_while_a_table_has_the_focus(lecture: Lecture) -> None:
     assert not talk.presentation.parts.table.isVisible()
 
 
+def test_a_step_that_changes_several_tables_opens_the_table_of_its_stage(lecture: Lecture) -> None:
+    talk = lecture(find("attention-is-geometry"))
+    assert "press E again: its arrow has moved" in talk.player.slides[0].step.notes
+    talk.press(Key.Key_E)
+    sheet = talk.presentation.parts.table
+    assert sheet.name == "embeddings"
+    before = float(talk.person.experiment.embeddings[2, 0])
+    sheet.table.select(2, 0)
+    for _ in range(3):
+        QTest.keyClick(sheet.table, Key.Key_Up)
+    talk.person.settle()
+    talk.press(Key.Key_E)
+    talk.wait()
+    arrows = talk.content.picture.arrows.arrows
+    (across,) = (arrow.tip[0] for arrow in arrows if arrow.label == "bank")
+    assert across > before
+
+
 def test_the_table_has_large_type(lecture: Lecture) -> None:
     talk = lecture(size=(1920, 1080))
     talk.press(Key.Key_E)

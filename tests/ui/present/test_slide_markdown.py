@@ -46,6 +46,7 @@ def styled(markdown: str) -> list[tuple[str, int, Styled]]:
             ),
         ),
         ("**W_q** of d_model", (("W", "strong"), ("q", "sub"), (" of d_model", ""))),
+        ("dW_q by hand, not ddW_q", (("dW", ""), ("q", "sub"), (" by hand, not ddW_q", ""))),
         ("half of\n128. Only the distance counts.", (("half of 128. Only the distance counts.", ""),)),
         ("2 * 3 * 4 = 24", (("2 * 3 * 4 = 24", ""),)),
     ],

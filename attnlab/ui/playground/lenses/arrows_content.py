@@ -15,6 +15,7 @@ from attnlab.attention.measures.planes import (
     make_principal_plane,
     make_query_plane,
 )
+from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.spoken_text import speak_number, speak_token
@@ -102,6 +103,13 @@ def find_hidden(trace: "Trace", query: int) -> NDArray[np.bool_] | None:
     return None if trace.hidden is None else trace.hidden[query].cpu().numpy()
 
 
+def find_unknown(trace: "Trace", view: "View", stage: str, row: int) -> NDArray[np.bool_]:
+    """Return which numbers in a row of a stage the walk has not reached [columns]."""
+    e = trace.experiment
+    unknown = walk.unknown_cells(e, walk.fit_place(e, view.at), stage)
+    return np.zeros(walk.shape(e, stage)[1], bool) if unknown is None else unknown[row]
+
+
 def make_arrows(
     kind: str,
     tips: Floats,
@@ -133,8 +141,13 @@ def make_arrows(
     return arrows
 
 
-def make_pairs_data(trace: "Trace", held: Held, stages: tuple[str, str], plane: Plane, *, movable: bool) -> ArrowsData:
-    """Return the queries and keys of a head, and the held query's projections if they show the scores."""
+def make_pairs_data(
+    trace: "Trace", held: Held, stages: tuple[str, str], plane: Plane, *, movable: bool, known: bool = True
+) -> ArrowsData:
+    """Return the queries and keys of a head, and the held query's projections if they show the scores.
+
+    The projection of the held key has no number if its score is not ``known`` yet.
+    """
     e = trace.experiment
     queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
     hidden = find_hidden(trace, held.query)
@@ -147,7 +160,7 @@ def make_pairs_data(trace: "Trace", held: Held, stages: tuple[str, str], plane: 
         others = tuple(e.T_q + k for k in range(e.T_k) if k != held.key) if e.T_k <= 12 else ()
         length = float(np.linalg.norm(queries[held.query]))
         along = float(queries[held.query] @ keys[held.key]) / length
-        projection = Projection(held.query, e.T_q + held.key, others, number(length), number(along))
+        projection = Projection(held.query, e.T_q + held.key, others, number(length), number(along) if known else "?")
     return ArrowsData(tuple(arrows), plane.names, projection, movable=movable)
 
 
@@ -183,20 +196,21 @@ def stack_tokens(trace: "Trace") -> Floats:
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in tables])
 
 
-def make_values_data(trace: "Trace", held: Held, plane: Plane) -> ArrowsData:
-    """Return the values, the hull of the visible ones, and the context of the held query at its weights."""
+def make_values_data(trace: "Trace", held: Held, plane: Plane, *, mixed: bool = True) -> ArrowsData:
+    """Return the values and, if they are ``mixed``, the hull of the visible ones and the held query's context at its
+    weights."""
     e, (mixing, _) = trace.experiment, trace.sources("context")
     values = trace.array("values")[held.head].astype(np.float64)
     weights = trace.array(mixing)[held.head, held.query].astype(np.float64)
     tips, hidden = plane.draw(values), find_hidden(trace, held.query)
     seen = np.flatnonzero(~hidden) if hidden is not None else np.arange(e.T_k)
-    sizes = 3.5 + 9 * np.sqrt(np.clip(weights, 0, 1))
+    sizes = 3.5 + 9 * np.sqrt(np.clip(weights, 0, 1)) if mixed else None
     table = find_table(e, "values")
     arrows = make_arrows(
         "values", tips, values, e.key_tokens, held.key, hidden=hidden, sizes=sizes, noun=False, table=table
     )
     mixture = None
-    if len(seen):
+    if mixed and len(seen):
         context = plane.draw(trace.array("context")[held.head, held.query][None])[0]
         corners = tuple(int(seen[i]) for i in find_hull(tips[seen]))
         equal = tips[seen].mean(0)

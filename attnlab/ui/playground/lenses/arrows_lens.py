@@ -156,9 +156,10 @@ class ArrowsLens(Lens):
             self.coverage.setText(self.coverage.text() + describe_head(trace, held))
         data = self.plane.data
         projected = None if drawn == "inputs" or data is None else data.projection is not None
-        self.score.setText(describe_score(trace, held, stages, projected=projected))
-        self.context.setText(describe_context(trace, held))
-        self.table.set_columns(list_projections(trace, held, stages))
+        known = self._is_known(trace, held)
+        self.score.setText(describe_score(trace, held, stages, projected=projected, known=known))
+        self.context.setText(describe_context(trace, held, known=self._is_mixed(trace, held)))
+        self.table.set_columns(list_projections(trace, held, stages, self._view))
         self.drag.setText(describe_drag(trace, drawn, self.controls.follows))
 
     def _name_plane(self, trace: "Trace", held: content.Held) -> str:
@@ -185,13 +186,24 @@ class ArrowsLens(Lens):
             best = keys[content.find_best_keys(scores, content.find_hidden(trace, held.query))]
             plane = self._hold(self.plane, content.choose_plane(choices, vectors, queries[held.query], best))
             stages = content.find_stages(trace, choices)
-            data = content.make_pairs_data(trace, held, stages, plane, movable=can_move(trace))
+            data = content.make_pairs_data(
+                trace, held, stages, plane, movable=can_move(trace), known=self._is_known(trace, held)
+            )
         self.plane.show_arrows(data, moving=moving)
 
     def _show_values(self, trace: "Trace", held: content.Held, *, moving: bool) -> None:
         vectors = trace.array("values")[held.head].astype(np.float64)
         plane = self._hold(self.values, content.choose_plane(self.controls.choices, vectors))
-        self.values.show_arrows(content.make_values_data(trace, held, plane), moving=moving)
+        data = content.make_values_data(trace, held, plane, mixed=self._is_mixed(trace, held))
+        self.values.show_arrows(data, moving=moving)
+
+    def _is_known(self, trace: "Trace", held: content.Held) -> bool:
+        """Return whether the walk has reached the held score."""
+        return self._view is None or not content.find_unknown(trace, self._view, "scores", held.query)[held.key]
+
+    def _is_mixed(self, trace: "Trace", held: content.Held) -> bool:
+        """Return whether the walk has reached the context of the held query."""
+        return self._view is None or not content.find_unknown(trace, self._view, "context", held.query).any()
 
     def _hold(self, widget: ArrowPlane, plane: Plane) -> Plane:
         """Keep a plane while a tip is dragged in it: one that follows its arrows would turn under the pointer."""

@@ -5,21 +5,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.stages.arithmetic import number
-from attnlab.ui.playground.lenses.arrows_content import Held, find_hidden, shows_scores
+from attnlab.ui.playground.lenses.arrows_content import Floats, Held, find_hidden, find_unknown, shows_scores
 from attnlab.ui.widgets.numbers.number_model import Column
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
+    from attnlab.document.document import View
 
 
-def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, projected: bool | None) -> str:
+def describe_score(
+    trace: "Trace", held: Held, stages: tuple[str, str], *, projected: bool | None, known: bool = True
+) -> str:
     """Return the held score as length times length along it, and why the picture does not show it so if it does not.
 
-    ``projected`` is None if the picture shows no queries and keys.
+    ``projected`` is None if the picture shows no queries and keys. A score that is not ``known`` yet is not told.
     """
     e = trace.experiment
     pair = f"“{e.tokens[held.query] or '∅'}” → “{e.key_tokens[held.key] or '∅'}”"
+    if not known:
+        return f"{pair}: the score is not computed yet."
     score = float(trace.array("scores")[held.head, held.query, held.key])
     if e.config.score != "dot":
         return f"{pair}: the score is {number(score)}. With this kind of score it is no projection."
@@ -39,28 +44,42 @@ def describe_score(trace: "Trace", held: Held, stages: tuple[str, str], *, proje
     )
 
 
-def list_projections(trace: "Trace", held: Held, stages: tuple[str, str]) -> list[Column]:
-    """Return a row for each key: how far it reaches along the held query, its score and its weight."""
+def list_projections(trace: "Trace", held: Held, stages: tuple[str, str], view: "View") -> list[Column]:
+    """Return a row for each key: how far it reaches along the held query, its score and its weight.
+
+    Those that the walk of a view has not reached are "?".
+    """
     e = trace.experiment
     queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
     query, hidden = queries[held.query], find_hidden(trace, held.query)
     length = float(np.linalg.norm(query))
     along = keys @ query / length if length else np.zeros(len(keys))
+
+    def cover(stage: str, title: str, values: Floats, about: str) -> Column:
+        unknown = find_unknown(trace, view, stage, held.query)
+        if not unknown.any():
+            return Column(title, values, number, about)
+        return Column(
+            title, ["?" if out else number(float(x)) for x, out in zip(values, unknown, strict=True)], about=about
+        )
+
     columns = [
         Column("key", [token or "∅" for token in e.key_tokens], about="The token of the key"),
         Column("length", np.linalg.norm(keys, axis=1), number, "The length of the key"),
-        Column("along the query", along, number, "The length of the key along the held query"),
-        Column("score", trace.array("scores")[held.head, held.query], number, "The score of the held query"),
-        Column("weight", trace.array("weights")[held.head, held.query], number, "The weight of the held query"),
+        cover("scores", "along the query", along, "The length of the key along the held query"),
+        cover("scores", "score", trace.array("scores")[held.head, held.query], "The score of the held query"),
+        cover("weights", "weight", trace.array("weights")[held.head, held.query], "The weight of the held query"),
     ]
     if hidden is not None:
         columns.append(Column("mask", ["hidden" if out else "" for out in hidden], about="Whether the mask hides it"))
     return columns
 
 
-def describe_context(trace: "Trace", held: Held) -> str:
+def describe_context(trace: "Trace", held: Held, *, known: bool = True) -> str:
     """Return where the context lies, and whether it must lie in the hull of the visible values."""
     token, (mixing, _) = f"“{trace.experiment.tokens[held.query] or '∅'}”", trace.sources("context")
+    if not known:
+        return f"The context of {token} is not computed yet."
     weights, hidden = trace.array(mixing)[held.head, held.query].astype(np.float64), find_hidden(trace, held.query)
     if hidden is not None and bool(hidden.all()):
         return f"The mask hides every key from {token}: there is nothing to mix."

@@ -168,6 +168,10 @@ class TokenStrip(DrawnList):
         self._describe()
         self.viewport().update()
 
+    def measure_height(self, width: int) -> int:
+        """Return the height in pixels that the chips need in a width."""
+        return Chips.lay_out(self._tokens, self._texts, width).height(MOST_ROWS)
+
     def _lay_out(self) -> None:
         """Arrange the chips; with too many rows they scroll, and the scroll bar takes some of the width."""
         always, never = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
