@@ -236,13 +236,13 @@ class TrainWorkspace(QObject):
                 self.text.prompt.setText(found.probe)
             self._ask_text()
             self.views.show_curves()
-        elif (seen := self.session.inspection.seen) is not None and self._is_of_other_task(seen):
+        elif self._is_of_other_task(self.session.inspection.seen):
             self._show_nothing(found.problem)
         self._show_state()
 
-    def _is_of_other_task(self, seen: Seen) -> bool:
-        """Whether a moment is of an earlier task or file than the settings, which have no run yet."""
-        return self.session.run is None and _find_task(seen.spec) != _find_task(self.session.spec)
+    def _is_of_other_task(self, seen: Seen | None) -> bool:
+        """Whether the settings have no run yet, and a moment, if there is one, is of an earlier task or file."""
+        return self.session.run is None and (seen is None or _find_task(seen.spec) != _find_task(self.session.spec))
 
     def _show_nothing(self, problem: str) -> None:
         """Show nothing of the earlier task under the title of one that cannot be trained."""

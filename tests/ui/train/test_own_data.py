@@ -109,6 +109,9 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
         maps.show_page(page)
         for part in (maps.view, maps.answer, maps.head, maps.model, maps.inside, pupil.trainer.text):
             assert not part.isVisible()
+    path.write_text("cat\tcats\n")
+    drop(pupil, path)  # another file, with another problem
+    pupil.wait_for(lambda: "words.tsv has 1 different source" in maps.empty.text())
     path.write_text(PLURALS)
     drop(pupil, path)
     pupil.wait_for(lambda: maps.seen is not None and maps.seen.spec.task == "pairs")
