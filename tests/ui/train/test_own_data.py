@@ -104,6 +104,8 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     assert pupil.trainer.title().startswith("Own pairs")
     pupil.wait_for(lambda: not pupil.trainer.session.inspection.busy)
     assert pupil.trainer.written.rows == ()
+    heading = next(each for each in pupil.trainer.side.findChildren(QLabel) if each.text() == "Expected and predicted")
+    assert not heading.isVisible()
     assert not pupil.tools.round_trip.open_button.isVisible()
     for page in ("model", "inside", "maps"):
         maps.show_page(page)
@@ -119,6 +121,7 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     assert maps.head.isVisible()
     assert not maps.empty.isVisible()
     pupil.wait_for(lambda: bool(pupil.trainer.written.rows) and pupil.tools.round_trip.open_button.isVisible())
+    assert heading.isVisible()
 
 
 @pytest.mark.slow
