@@ -149,9 +149,12 @@ class LargeMap(FollowsTheme, QWidget):
         self.title.setText(view.titles[index] + (f" · {worth}" if worth else ""))
         self.sheet.spoken_title = view.titles[index].replace(" · ", ", ")
         self.sheet.setAccessibleName(f"Attention map: {self.sheet.spoken_title}")
-        cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
-        if cell is not None:
-            self._cell.setText(view.cell_text((index, *cell)))
+        self._describe(self._pinned or (hovered[1:] if hovered and self.sheet.underMouse() else self._hovered))
+
+    def _describe(self, cell: tuple[int, int] | None) -> None:
+        """Show the number of a cell; without one, how to see it."""
+        if self._index is not None:
+            self._cell.setText(self._view.cell_text((self._index, *cell)) if cell is not None else POINT)
 
     def refresh_switch(self) -> None:
         """Show on the buttons whether the head is off; the mean of the heads has no such buttons."""
@@ -182,9 +185,7 @@ class LargeMap(FollowsTheme, QWidget):
     @Slot(object)
     def _on_hovered(self, cell: tuple[int, int, int] | None) -> None:
         self._hovered = cell[1:] if cell is not None else None
-        at = self._hovered or self._pinned
-        if self._index is not None and at is not None:
-            self._cell.setText(self._view.cell_text((self._index, *at)))
+        self._describe(self._hovered or self._pinned)
 
     @Slot(int)
     def _on_clicked(self, _index: int) -> None:

@@ -85,6 +85,16 @@ def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None
     assert maps.view.isVisible()
 
 
+def test_the_number_of_a_cell_that_is_no_longer_pointed_at_is_not_kept(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
+    sheet = maps.large_map.sheet
+    QTest.mouseMove(sheet, sheet.cell_rect(0, 2, 1).center().toPoint())
+    student.wait_for(lambda: maps.told == maps.view.cell_text((5, 2, 1)))
+    QTest.mouseMove(sheet, QPoint(2, 2))
+    student.wait_for(lambda: maps.told == "Point at a cell, or click it to hold it")
+
+
 def test_a_selected_cell_is_dropped_when_a_shorter_probe_lacks_it(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
