@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attnlab
+from attnlab.pretrained.shipped import list_shipped
 
 UI = Path(attnlab.__file__).parent / "ui"
 STRAIGHT = re.compile(r"[A-Za-z]'[a-z]|s' [a-z]")
@@ -29,3 +30,7 @@ def test_no_text_of_the_window_has_a_straight_apostrophe() -> None:
         if STRAIGHT.search(str(each.value))
     ]
     assert found == []
+
+
+def test_no_model_that_ships_is_described_with_a_straight_apostrophe() -> None:
+    assert [each.about for each in list_shipped() if STRAIGHT.search(each.about)] == []

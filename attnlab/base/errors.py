@@ -13,6 +13,8 @@ from attnlab.base.printable import escape, shorten
 
 LONGEST = 5000
 """The maximum number of characters in a sentence; only a text from a file, such as a name, can exceed it."""
+KEPT = "\n\N{NO-BREAK SPACE}"
+"""Characters that are not spelt out: the second is before a percent sign."""
 
 
 class AttnlabError(Exception):
@@ -22,7 +24,7 @@ class AttnlabError(Exception):
     """
 
     def __init__(self, sentence: object = "") -> None:
-        super().__init__(shorten(escape(shorten(str(sentence), LONGEST), keep="\n"), LONGEST))
+        super().__init__(shorten(escape(shorten(str(sentence), LONGEST), keep=KEPT), LONGEST))
 
 
 class ArgumentError(AttnlabError, TypeError):

@@ -119,7 +119,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "UTF-16": (PLURALS.encode("utf-16"), "is not UTF-8 at byte 0, in line 1"),
     "a binary file": (b"\x00\x01" * 90, "is binary"),
     "nothing": ("", "is empty"),
-    "few pairs": ("a\tb\n" * 50, "mine.tsv has 1 different source; at least 10 are needed"),
+    "few pairs": (
+        "a\tb\n" * 50,
+        "mine.tsv has 1 different source; at least 10 are needed, because 10\N{NO-BREAK SPACE}% of them are held out.",
+    ),
     "a long source": (
         PLURALS + "x" * 70 + "\ty\n",
         "Line 13 of mine.tsv has a source of 70 characters; the max",

@@ -101,6 +101,9 @@ class CurvesPanel(FollowsTheme, QWidget):
         for chart in self._charts:
             chart.x_chosen.connect(self.step_chosen)
             chart.stretch_changed.connect(self._on_stretch_changed)
+        column = *self._charts, self.lengths
+        for each in column:
+            each.share_left(column)
         self.legends = tuple(map(ChartLegend, (self.loss, self.right, self.lengths)))
         self.gradient_legend = ChartLegend(self.gradients)
         self._headings = [_heading(text) for text in ("Held-out tokens correct", "Correct by length")]

@@ -108,8 +108,11 @@ class PanelLayout:
             self._header.settings.setChecked(False)
 
 
-def fill_side(side: QWidget, curves: QWidget, written: PredictionsPanel, text: QWidget) -> None:
-    """Fill the panel at the right, from above: curves, expected and predicted tokens, the model's text."""
+def fill_side(side: QWidget, curves: QWidget, written: PredictionsPanel, text: QWidget) -> QLabel:
+    """Fill the panel at the right, from above: curves, expected and predicted tokens, the model's text.
+
+    Returns the heading of the tokens.
+    """
     column = QVBoxLayout(side)
     column.setContentsMargins(16, 12, 16, 14)
     column.setSpacing(6)
@@ -129,3 +132,4 @@ def fill_side(side: QWidget, curves: QWidget, written: PredictionsPanel, text: Q
     column.addSpacing(10)
     column.addWidget(text)
     column.addStretch(1)
+    return heading

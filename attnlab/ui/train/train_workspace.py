@@ -57,7 +57,7 @@ class TrainWorkspace(QObject):
         self.body, self.side = self.room.body, self.room.side
         self.settings, self.maps = SettingsPanel(spec, self.room.left), MapsPanel(self.body)
         self.curves, self.written, self.text = CurvesPanel(self.side), PredictionsPanel(self.side), TextPanel(self.side)
-        fill_side(self.side, self.curves, self.written, self.text)
+        self._heading = fill_side(self.side, self.curves, self.written, self.text)
         self.question = ChangeQuestion(self)
         self.room.fill(self.header, self.settings, self.maps, self.question)
         self.footer = TimeBar()  # reached by Tab after what is still added to the panels
@@ -236,13 +236,13 @@ class TrainWorkspace(QObject):
                 self.text.prompt.setText(found.probe)
             self._ask_text()
             self.views.show_curves()
-        elif (seen := self.session.inspection.seen) is not None and self._is_of_other_task(seen):
+        elif self._is_of_other_task(self.session.inspection.seen):
             self._show_nothing(found.problem)
         self._show_state()
 
-    def _is_of_other_task(self, seen: Seen) -> bool:
-        """Whether a moment is of an earlier task or file than the settings, which have no run yet."""
-        return self.session.run is None and _find_task(seen.spec) != _find_task(self.session.spec)
+    def _is_of_other_task(self, seen: Seen | None) -> bool:
+        """Whether the settings have no run yet, and a moment, if there is one, is of an earlier task or file."""
+        return self.session.run is None and (seen is None or _find_task(seen.spec) != _find_task(self.session.spec))
 
     def _show_nothing(self, problem: str) -> None:
         """Show nothing of the earlier task under the title of one that cannot be trained."""
@@ -250,8 +250,12 @@ class TrainWorkspace(QObject):
         self.maps.show_nothing(f"There is nothing to show yet. {problem}")
         self.text.hide()
         self.written.show_rows([])
-        self.written.hide()
+        self._show_written(False)
         self.views.show_curves()
+
+    def _show_written(self, on: bool) -> None:
+        for part in (self._heading, self.written):
+            part.setVisible(on)
 
     @Slot()
     def _on_started(self) -> None:
@@ -293,7 +297,7 @@ class TrainWorkspace(QObject):
     def _on_wrote(self, rows: "tuple[Written, ...]") -> None:
         if self.session.run is None and self.session.valid is not None and self.session.valid.problem:
             return  # requested for the task before
-        self.written.show()
+        self._show_written(True)
         exact = self.session.valid is None or not self.session.valid.numbers
         self.written.show_rows(
             [PredictionRow(row.source, row.expected, row.predicted, exact, row.reads) for row in rows]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from attnlab.ui.train.layer_transfer import Origin
 
 ROOMY = 440
-"""The width in pixels at 100 % from which the text and the button without sending both fit."""
+"""The width in pixels at 100 % from which the name of the layer and what to do with it both fit."""
 ABOUT = (
     "The numbers of this layer’s weights and biases are sent back; tokens, embeddings and a painted mask belong to the "
     "sentence and stay here; sizes and switches such as causal cannot be changed in a trained model"
@@ -69,10 +69,9 @@ class TransferStrip(FollowsTheme, QFrame):
         self.send.setText("Sending…" if sending else "Send back")
 
     def _make_room(self) -> None:
-        """Show as much text as fits; the button that sends back is always visible."""
+        """Show the name alone where there is little room; the buttons always stay, and the text is cut."""
         roomy = self.width() >= px(ROOMY)
         self.label.setVisible(roomy)
-        self.leave.setVisible(roomy)
         about = "Edit its weights; the training continues with them"
         self._rest.setText(about if roomy else self.label.text())
 

@@ -36,6 +36,25 @@ def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> 
         assert f"{name}: {value}\N{NO-BREAK SPACE}% at step 10" in tip.splitlines()
 
 
+def test_charts_one_above_another_share_the_place_of_a_step(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    panel.resize(330, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    steps = np.array([0.0, 2000.0])
+    for losses in (np.array([3.0, 2.0]), np.array([3.0, 2e-4])):  # the labels of the second are the widest
+        run = RunCurves("this run", steps, losses, steps, losses, np.array([0.25, 0.75]))
+        panel.show_curves(run, end=2000.0)
+        panel.scale_button.setChecked(True)
+        assert panel.loss.scale().area.left() == panel.right.scale().area.left()
+        assert panel.loss.scale().x(1000.0) == panel.right.scale().x(1000.0)
+        for chart in (panel.loss, panel.right):
+            before = chart.grab().toImage()
+            chart.restyle()
+            assert chart.grab().toImage() == before  # it was drawn again when the other's labels had moved it
+
+
 def test_accuracy_against_length_is_that_of_the_moment_shown(qtbot: QtBot) -> None:
     panel = CurvesPanel()
     qtbot.addWidget(panel)

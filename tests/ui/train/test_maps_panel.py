@@ -85,6 +85,16 @@ def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None
     assert maps.view.isVisible()
 
 
+def test_the_number_of_a_cell_that_is_no_longer_pointed_at_is_not_kept(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
+    sheet = maps.large_map.sheet
+    QTest.mouseMove(sheet, sheet.cell_rect(0, 2, 1).center().toPoint())
+    student.wait_for(lambda: maps.told == maps.view.cell_text((5, 2, 1)))
+    QTest.mouseMove(sheet, QPoint(2, 2))
+    student.wait_for(lambda: maps.told == "Point at a cell, or click it to hold it")
+
+
 def test_a_selected_cell_is_dropped_when_a_shorter_probe_lacks_it(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
@@ -150,6 +160,23 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     assert len(maps.view.data) == 8
     QTest.mouseClick(maps.head.gradients, Left)
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
+
+
+def test_small_gradients_are_written_in_a_power_of_ten_beside_the_title(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "signed")
+    sizes = [np.abs(each.values).max() for each in maps.view.data]
+    largest = min(sizes)
+    assert largest < 0.01, "two decimals would write 0.00"
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, sizes.index(largest), 1, 1))
+    data = maps.large_map.sheet.data
+    assert data is not None
+    assert 1 <= largest * data.factor < 10
+    assert f" · {data.power}" in maps.large_map.title.text()
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "probability")
+    assert "× 10" not in maps.large_map.title.text()
 
 
 def test_the_mean_of_the_heads_is_one_map_of_each_layer(student: "Student") -> None:

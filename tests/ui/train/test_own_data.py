@@ -104,11 +104,16 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     assert pupil.trainer.title().startswith("Own pairs")
     pupil.wait_for(lambda: not pupil.trainer.session.inspection.busy)
     assert pupil.trainer.written.rows == ()
+    heading = next(each for each in pupil.trainer.side.findChildren(QLabel) if each.text() == "Expected and predicted")
+    assert not heading.isVisible()
     assert not pupil.tools.round_trip.open_button.isVisible()
     for page in ("model", "inside", "maps"):
         maps.show_page(page)
         for part in (maps.view, maps.answer, maps.head, maps.model, maps.inside, pupil.trainer.text):
             assert not part.isVisible()
+    path.write_text("cat\tcats\n")
+    drop(pupil, path)  # another file, with another problem
+    pupil.wait_for(lambda: "words.tsv has 1 different source" in maps.empty.text())
     path.write_text(PLURALS)
     drop(pupil, path)
     pupil.wait_for(lambda: maps.seen is not None and maps.seen.spec.task == "pairs")
@@ -116,6 +121,7 @@ def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupi
     assert maps.head.isVisible()
     assert not maps.empty.isVisible()
     pupil.wait_for(lambda: bool(pupil.trainer.written.rows) and pupil.tools.round_trip.open_button.isVisible())
+    assert heading.isVisible()
 
 
 @pytest.mark.slow

@@ -94,6 +94,23 @@ def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> Non
 
 
 @pytest.mark.slow
+def test_the_way_back_to_the_training_stays_with_large_type(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    pupil.tools.round_trip.open("decoder 1", -1)
+    pupil.wait_for_playground()
+    pupil.window.resize(900, 600)
+    pupil.window.change_settings(type_size=175)
+    pupil.settle()
+    strip = pupil.tools.round_trip.strip
+    for button in (strip.leave, strip.send):
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+        assert strip.rect().contains(button.geometry())
+    pupil.click(pupil.find(QPushButton, "To the training"))
+    assert pupil.window.current == "train"
+
+
+@pytest.mark.slow
 def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.tools.round_trip.open("decoder 1", -1)

@@ -35,7 +35,7 @@ class Meter:
 class MeterList(FollowsTheme, WalkedList):
     """Shows meters and emits the index of the one that is clicked.
 
-    ``most`` rows are seen at once, or with ``grows`` as many as its room holds, and at least ``most`` if there are.
+    ``most`` whole rows are seen, or with ``grows`` as many as its room holds, and at least ``most`` if there are.
     """
 
     meter_clicked = Signal(int)
@@ -75,7 +75,7 @@ class MeterList(FollowsTheme, WalkedList):
 
     def _lay_out(self) -> None:
         rows, high = len(self._meters), self._row_height()
-        least = height = high * min(rows, self._most) + (high // 2 if rows > self._most else 0)
+        least = height = high * min(rows, self._most)
         if self._grows:
             height = max(least, min(self.height(), high * rows))
             self.setMinimumHeight(least)
@@ -83,6 +83,9 @@ class MeterList(FollowsTheme, WalkedList):
         else:
             self.setFixedHeight(height)
         scrolls = rows * high > height
+        rest = height % high if scrolls else 0
+        height -= rest
+        self.setViewportMargins(0, 0, 0, rest)  # only whole rows are seen
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if scrolls else policy.ScrollBarAlwaysOff)
         bar = self.verticalScrollBar()
@@ -123,7 +126,7 @@ class MeterList(FollowsTheme, WalkedList):
     def walk_to(self, index: int) -> None:
         self._cursor = index
         bar, high = self.verticalScrollBar(), self._row_height()
-        bar.setValue(max(min(bar.value(), index * high), (index + 1) * high - self.height()))
+        bar.setValue(max(min(bar.value(), index * high), (index + 1) * high - bar.pageStep()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         row = self.item_at(event.position().toPoint())
