@@ -83,6 +83,18 @@ def test_a_lens_opens_nothing_that_the_canvas_had_folded(sit_down: "Sit") -> Non
         assert lenses.bar.mapTo(person.window, QPoint(0, 0)).x() == left, name
 
 
+def test_pinning_and_looking_at_another_state_move_no_column(sit_down: "Sit") -> None:
+    person = begin(sit_down)
+    set_two_heads(person)
+    comparison, body = person.playground.comparison, person.playground.body
+    at_first = body.sizes()
+    comparison.toggle()
+    for look in ("both", "difference", "pinned", "present"):
+        comparison.look(look)
+        person.settle()
+        assert body.sizes() == at_first, look
+
+
 @pytest.mark.parametrize(
     ("preset", "edit"),
     [

@@ -310,12 +310,13 @@ class Canvas(FollowsTheme, QWidget):
         """Whether all cards would fit a size without scrolling; if no numbers must stay legible, whether maps would be
         wide enough. None before the first trace.
 
-        Neither the step of a walk nor a card that fills the canvas matters: neither may move what is beside it.
+        Neither the step of a walk, nor a card that fills the canvas, nor a pinned state matters: none may move what is
+        beside it.
         """
         trace, view = self._late or (self._trace, self._view)
         if trace is None or view is None:
             return None
-        needs = self._needs.find(trace, replace(view, at=None), self._pinned)
+        needs = self._needs.find(trace, replace(view, at=None), pinned=False)
         if not needs.are_legible:
             return width >= px(LEAST_PICTURES)
         return plan_canvas(needs, float(width), float(height), scale()).height <= height + 1
