@@ -363,6 +363,17 @@ def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
     assert not lens.changes.isVisible()
 
 
+def test_other_ways_to_a_goal_that_is_reached_need_another_number(person: "Person") -> None:
+    """The field shows the number that was typed, so that asking for one would make no sense."""
+    hold(person, 1, 2)
+    lens = open_lens(person)
+    type_wanted(person, lens, "0.5")
+    click(person, lens.panel.reach)
+    click(person, lens.panel.ways)
+    assert lens.panel.wanted.lineEdit().text() == "0.5"
+    assert lens.panel.status.text().startswith("“wanted” is the weight as it is now: type another number")
+
+
 @pytest.mark.slow
 def test_other_ways_are_listed_with_their_lengths(person: "Person") -> None:
     hold(person, 1, 2)

@@ -210,6 +210,16 @@ def test_eight_heads_are_tinted_together(person: "Person") -> None:
     assert person.document.view.cell == Cell("weights", 2, 4, 1)
 
 
+def test_a_layer_of_one_head_has_no_map_of_every_head_while_it_is_computed(person: "Person") -> None:
+    person.playground.lenses.open_lens("sensitivity")
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, SensitivityLens)
+    assert lens.effects.isVisible()
+    assert lens.heads.isHidden()
+    finish(person)
+    assert lens.heads.isHidden()
+
+
 def test_the_maps_of_every_head_follow_the_large_one(sit_down: "Callable[..., Person]") -> None:
     """The large map got half of the height, which its narrow cells could not use."""
     person = sit_down(attnlab.preset("multi-head-8"), size=(1366, 768))

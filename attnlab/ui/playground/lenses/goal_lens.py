@@ -230,7 +230,7 @@ class GoalLens(Lens):
             return
         e, ask = self._of[0].experiment, self._make_ask()
         if self._wanted is None and not self._kept:
-            self.panel.say("Type what the weight should be first.")
+            self.panel.say("“wanted” is the weight as it is now: type another number first, or drag it in the map.")
             return
         refusal = find_refusal(e, Ask(ask.goals, ("W_q",), hold_others=False))
         if refusal:

@@ -101,6 +101,7 @@ class SensitivityLens(Lens):
         self.check = sentence_label(role="muted")
         self.effects = DerivativeMap("", "derivative of the weight")
         self.heads = DerivativeMap("every head", "derivative of the weight, head")
+        self.heads.hide()  # until there are several heads
         self.effects.cell_chosen.connect(self._on_weight_chosen)
         self.heads.cell_chosen.connect(self._on_weight_chosen)
         self.tables: dict[str, TableMap] = {}
