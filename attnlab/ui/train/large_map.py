@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.map_data import MapData
+from attnlab.figures.stage_data import choose_exponent
 from attnlab.ui.base.dialog_parts import make_scroll_area
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px, scale
@@ -137,6 +138,8 @@ class LargeMap(FollowsTheme, QWidget):
             self.closed.emit()
             return
         data = view.spell_out(index)
+        if data.kind == "signed":  # gradients, which may all be too small for two decimals
+            data = replace(data, exponent=choose_exponent(data.values))
         if self._pinned is not None and not _has(data, self._pinned):
             self._pinned = None
             self._cell.setText(POINT)
@@ -146,7 +149,7 @@ class LargeMap(FollowsTheme, QWidget):
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
         self.refresh_switch()
         worth = view.describe(index)
-        self.title.setText(view.titles[index] + (f" · {worth}" if worth else ""))
+        self.title.setText(" · ".join(filter(None, (view.titles[index], data.power, worth))))
         self.sheet.spoken_title = view.titles[index].replace(" · ", ", ")
         self.sheet.setAccessibleName(f"Attention map: {self.sheet.spoken_title}")
         self._describe(self._pinned or (hovered[1:] if hovered and self.sheet.underMouse() else self._hovered))

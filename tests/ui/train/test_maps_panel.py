@@ -162,6 +162,23 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
 
 
+def test_small_gradients_are_written_in_a_power_of_ten_beside_the_title(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "signed")
+    sizes = [np.abs(each.values).max() for each in maps.view.data]
+    largest = min(sizes)
+    assert largest < 0.01, "two decimals would write 0.00"
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, sizes.index(largest), 1, 1))
+    data = maps.large_map.sheet.data
+    assert data is not None
+    assert 1 <= largest * data.factor < 10
+    assert f" · {data.power}" in maps.large_map.title.text()
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "probability")
+    assert "× 10" not in maps.large_map.title.text()
+
+
 def test_the_mean_of_the_heads_is_one_map_of_each_layer(student: "Student") -> None:
     maps, seen = student.ws.maps, student.ws.session.inspection.seen
     assert seen is not None
