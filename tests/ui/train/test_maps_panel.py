@@ -162,6 +162,17 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
 
 
+def test_a_second_click_at_the_same_place_leaves_the_gradients(student: "Student") -> None:
+    student.window.resize(1366, 768)
+    maps = student.ws.maps
+    before = maps.head.gradients.geometry()
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.head.scale.isVisible() and maps.view.data[0].kind == "signed")
+    assert maps.head.gradients.geometry() == before
+    shown = maps.head.probe.fontMetrics().horizontalAdvance(maps.head.probe.text())
+    assert maps.head.probe.width() > shown
+
+
 def test_small_gradients_are_written_in_a_power_of_ten_beside_the_title(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.head.gradients, Left)
