@@ -85,6 +85,22 @@ def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None
     assert maps.view.isVisible()
 
 
+def test_all_maps_are_scrolled_as_before_after_a_large_one(student: "Student") -> None:
+    student.window.resize(1366, 768)
+    student.window.change_settings(type_size=150)
+    maps = student.ws.maps
+    bar = maps.area.verticalScrollBar()
+    student.wait_for(lambda: bar.maximum() > 200)
+    for before in (0, 30):
+        bar.setValue(before)
+        QTest.mouseClick(maps.view, Left, pos=_cell(student, 0, 5, 1))
+        assert maps.large_map.index == 0
+        student.key(Qt.Key.Key_Escape, maps.large_map.sheet)
+        assert maps.large_map.index is None
+        assert maps.view.hasFocus()
+        assert bar.value() == before
+
+
 def test_the_number_of_a_cell_that_is_no_longer_pointed_at_is_not_kept(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
