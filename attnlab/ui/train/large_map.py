@@ -1,5 +1,6 @@
 """The page of one large map: its head, the cell that is pointed at or held, and the switch of the head."""
 
+import math
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
@@ -97,12 +98,18 @@ class LargeMap(FollowsTheme, QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Keep the map legible in a low room, which then scrolls, and show the map rather than its tools."""
+        """Keep the map legible in a low room, which then scrolls."""
         room = self.area.viewport().height()
         self.sheet.setMinimumHeight(min(px(LEAST), room))
         bar = self.area.verticalScrollBar()
         if self.sheet.height() < self.sheet.minimumHeight() or bar.maximum():
-            QTimer.singleShot(0, self, lambda: bar.setValue(bar.maximum()))
+            QTimer.singleShot(0, self, self._scroll)
+
+    def _scroll(self) -> None:
+        """Show the whole map with its colour bar rather than its tools, but no space below it."""
+        if (grid := self.sheet.grid) is not None:
+            below = self.sheet.y() + math.ceil(self.sheet.place_bar(grid).bottom()) + px(4)
+            self.area.verticalScrollBar().setValue(below - self.area.viewport().height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

@@ -145,7 +145,8 @@ class MapsHead(FollowsTheme, QWidget):
         self.scale.setVisible(has_scale)
         self.step.setVisible(has_step)
         wide = self.probe.fontMetrics().horizontalAdvance(self._probe or "") + px(32)
-        wide = self.pages.width() + GAP + min(max(wide, px(LEAST_PROBE)), px(MOST_PROBE))
+        least = px(NARROWEST_PROBE if has_scale else LEAST_PROBE)  # so that the button just pressed stays
+        wide = self.pages.width() + GAP + min(max(wide, least), px(MOST_PROBE))
         row = self._first_row if wide + tools + GAP <= room else self._second_row
         beside = tools + GAP if row is self._first_row else 0
         title = self._title.sizeHint().width() + GAP

@@ -355,7 +355,7 @@ class MapsPanel(FollowsTheme, QWidget):
     def open_map(self, index: int) -> None:
         """Show one map large."""
         self.large_map.open(index)
-        self.stack.setCurrentWidget(self.large_map)
+        self._switch_to(self.large_map)
         self._ask_for_worth()
         self.arrange_answer()
         bar = self.whole.verticalScrollBar()
@@ -367,10 +367,17 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show all maps again."""
         if self.large_map.index is not None:
             self.large_map.close_map()
-            self.stack.setCurrentWidget(self._find_page())
+            self._switch_to(self._find_page())
             self._ask_for_worth()
             self.arrange_answer()
             self.view.take_focus(by_key=self.large_map.sheet.ringed)
+
+    def _switch_to(self, page: QWidget) -> None:
+        """Show a page; all maps stay scrolled, though Qt gives the focus of what it hides to the next part of them."""
+        bar = self.area.verticalScrollBar()
+        before = bar.value()
+        self.stack.setCurrentWidget(page)
+        bar.setValue(before)
 
     @property
     def told(self) -> str:

@@ -181,6 +181,24 @@ def test_an_enlarged_map_keeps_its_room_with_large_type(student: "Student", size
 
 
 @pytest.mark.slow
+def test_an_enlarged_map_keeps_its_title_where_the_map_is_seen_whole_below_it(student: "Student") -> None:
+    ws, window = student.ws, student.window
+    window.change_settings(type_size=150)
+    window.resize(1366, 749)
+    student.wait_for(lambda: window.height() == 749)
+    settle(window)
+    ws.maps.open_map(0)
+    large = ws.maps.large_map
+    settle(window)
+    assert large.sheet.grid is not None
+    bar = large.sheet.place_bar(large.sheet.grid).toAlignedRect()
+    student.wait_for(lambda: large.sheet.visibleRegion().boundingRect().contains(bar))
+    assert large.area.verticalScrollBar().maximum() > 0, "there is space below the map"
+    title = large.title
+    assert title.visibleRegion().boundingRect() == title.rect()
+
+
+@pytest.mark.slow
 def test_the_type_of_an_enlarged_map_grows_with_its_room(student: "Student") -> None:
     sheet, zooms = student.ws.maps.large_map.sheet, []
     student.ws.maps.open_map(0)

@@ -85,6 +85,22 @@ def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None
     assert maps.view.isVisible()
 
 
+def test_all_maps_are_scrolled_as_before_after_a_large_one(student: "Student") -> None:
+    student.window.resize(1366, 768)
+    student.window.change_settings(type_size=150)
+    maps = student.ws.maps
+    bar = maps.area.verticalScrollBar()
+    student.wait_for(lambda: bar.maximum() > 200)
+    for before in (0, 30):
+        bar.setValue(before)
+        QTest.mouseClick(maps.view, Left, pos=_cell(student, 0, 5, 1))
+        assert maps.large_map.index == 0
+        student.key(Qt.Key.Key_Escape, maps.large_map.sheet)
+        assert maps.large_map.index is None
+        assert maps.view.hasFocus()
+        assert bar.value() == before
+
+
 def test_the_number_of_a_cell_that_is_no_longer_pointed_at_is_not_kept(student: "Student") -> None:
     maps = student.ws.maps
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
@@ -160,6 +176,17 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     assert len(maps.view.data) == 8
     QTest.mouseClick(maps.head.gradients, Left)
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
+
+
+def test_a_second_click_at_the_same_place_leaves_the_gradients(student: "Student") -> None:
+    student.window.resize(1366, 768)
+    maps = student.ws.maps
+    before = maps.head.gradients.geometry()
+    QTest.mouseClick(maps.head.gradients, Left)
+    student.wait_for(lambda: maps.head.scale.isVisible() and maps.view.data[0].kind == "signed")
+    assert maps.head.gradients.geometry() == before
+    shown = maps.head.probe.fontMetrics().horizontalAdvance(maps.head.probe.text())
+    assert maps.head.probe.width() > shown
 
 
 def test_small_gradients_are_written_in_a_power_of_ten_beside_the_title(student: "Student") -> None:

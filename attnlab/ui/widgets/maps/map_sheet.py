@@ -134,11 +134,15 @@ class MapSheet(MapWidget):
         else:
             draw_outlines(painter, grid, [Outline(None, None, None, self._palette.hairline, 1.0)])
             self._draw_names(painter, grid, self._lattice)
-        width = min(max(grid.width, 120 * z), self.width() - grid.x - MARGIN * z)
-        bar = QRectF(grid.x, min(grid.y + grid.height + 16 * z, self.height() - 28 * z), width, 16 * z)
-        draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
+        draw_colour_bar(painter, self.place_bar(grid), data, self._palette, face("caption", z * LABEL_SIZE))
         painter.end()
         return picture
+
+    def place_bar(self, grid: Grid) -> QRectF:
+        """Return the rectangle of the colour bar and the numbers below it, in pixels."""
+        z = self.zoom
+        width = min(max(grid.width, 120 * z), self.width() - grid.x - MARGIN * z)
+        return QRectF(grid.x, min(grid.y + grid.height + 16 * z, self.height() - 28 * z), width, 16 * z)
 
     def _draw_names(self, painter: QPainter, grid: Grid, lattice: Lattice) -> None:
         pen = Pen(painter, face("caption", self.zoom * LABEL_SIZE))
