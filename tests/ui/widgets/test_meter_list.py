@@ -3,11 +3,17 @@
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from attnlab.ui.base.theme import apply_theme
 from attnlab.ui.widgets.charts.meter_list import Meter, MeterList
 
-pytestmark = pytest.mark.usefixtures("qapp")
+
+@pytest.fixture(autouse=True)
+def typeface(qapp: QApplication) -> None:
+    """Use the program's typeface, as another one may be wider."""
+    apply_theme(qapp, "light", 100)
 
 
 @pytest.mark.parametrize("width", [140, 180, 400])
