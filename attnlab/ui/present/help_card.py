@@ -19,7 +19,7 @@ KEYS = (
     ("Ctrl and an arrow", "walk the cells of the map, for a screen reader"),
     ("S", "spotlight at the mouse; the wheel resizes it"),
     ("E", "edit numbers; Ctrl+Z undoes, R restores"),
-    ("L", "labels of the arrows on or off"),
+    ("L", "labels of turning arrows on or off"),
     ("O", "operate the lens, as in the window"),
     ("D", "in a tour: stages, rows, cells, terms"),
     ("N", "speaker window with notes and clock"),

@@ -231,7 +231,7 @@ class Presenter(QObject):
     def toggle_labels(self) -> str:
         """Hide or show the labels of the lens; return why not, "" if done."""
         if self.slide is None or not self.lens.toggle_labels(self.slide):
-            return "This step has no labels to hide."
+            return "Only the labels of turning arrows can be hidden."
         self.refresh()
         return ""
 

@@ -279,6 +279,14 @@ def test_a_few_tokens_take_only_the_needed_space(owner: Owner) -> None:
     assert owner.strip.chip_rect(0).width() > 0  # the plus is still there
 
 
+def test_every_row_can_be_seen_after_each_width(owner: Owner) -> None:
+    strip = owner.strip
+    for width in (150, 500, 150, 240):
+        strip.resize(width, strip.height())
+        assert strip.viewport().rect().contains(strip.chip_rect(len(WORDS))), width
+        assert strip.viewport().height() == strip.contentsRect().height(), width
+
+
 def test_a_narrow_strip_wraps(owner: Owner) -> None:
     before = owner.strip.height()
     owner.strip.resize(150, owner.strip.height())

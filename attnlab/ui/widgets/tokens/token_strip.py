@@ -184,6 +184,7 @@ class TokenStrip(DrawnList):
         self.setVerticalScrollBarPolicy(always if scrolls else never)
         height = chips.height(MOST_ROWS)
         self.setFixedHeight(height)
+        self.viewport().resize(self.viewport().width(), self.contentsRect().height())  # Qt skips it during a resize
         bar = self.verticalScrollBar()
         bar.setRange(0, max(0, chips.rows() * chips.row_height - px(6) - height))
         bar.setSingleStep(chips.row_height)
