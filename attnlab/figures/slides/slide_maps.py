@@ -48,7 +48,8 @@ FEW = 16
 @dataclass(frozen=True, slots=True)
 class MapType:
     """The type of a map: font sizes of numbers and labels, largest first, and the largest cells, in hundredths of the
-    slide's height; and by how much cells of token by token may be wider than high."""
+    slide's height; and by how much cells of token by token may be wider than high.
+    """
 
     numbers: tuple[float, ...]
     labels: tuple[float, ...]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CANVAS = "canvas"
 ASKS = ("arrows", "positions/rotation")
-"""The lenses that a question may be about; others are opened with its answer, which they tell, as on slides."""
+"""The lenses that are shown while a step asks. The others tell the answer, and are opened with it, as on slides."""
 EXPLANATION = 1
 """The column of the playground whose upper part is the lesson."""
 

@@ -172,7 +172,7 @@ class Presenter(QObject):
         """Walk a tour in smaller steps; after the smallest come whole stages again. Return why not, "" if done."""
         slide = self.slide
         if slide is None or not self.is_tour:
-            return "The size of the steps belongs to the lesson."
+            return "A lesson sets the size of its own steps."
         from attnlab.lessons.tour import make_tour
 
         depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"

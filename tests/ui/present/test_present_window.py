@@ -353,7 +353,7 @@ def test_keys_that_have_nothing_to_do_say_why(lecture: Lecture) -> None:
     for key, sentence in (
         (Key.Key_O, "This step has no lens."),
         (Key.Key_L, "Only the labels of turning arrows can be hidden."),
-        (Key.Key_D, "The size of the steps belongs to the lesson."),
+        (Key.Key_D, "A lesson sets the size of its own steps."),
         (Key.Key_M, "There is only one screen."),
     ):
         talk.press(key)
