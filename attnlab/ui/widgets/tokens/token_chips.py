@@ -1,6 +1,7 @@
 """The layout of the chips of a token strip, and how to draw one."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
@@ -50,8 +51,12 @@ class Chips:
     row_height: int
 
     @staticmethod
+    @lru_cache(maxsize=64)
     def lay_out(tokens: tuple[str, ...], texts: ChipTexts, width: int) -> "Chips":
-        """Arrange the chips of the tokens, and one with a plus, in rows of a width."""
+        """Arrange the chips of the tokens, and one with a plus, in rows of a width.
+
+        While a window is resized each width is asked for several times, by the strip and by what stands around it.
+        """
         high, gap, inside = px(24), px(6), 2 * px(INSIDE)
         widths = [max(texts[token][1], px(12)) + inside for token in tokens] + [px(26)]
         return Chips(tuple(flow(((wide, high) for wide in widths), width, gap)), high + gap)
