@@ -10,13 +10,16 @@ from pathlib import Path
 
 from attnlab.base.console import USER_ERROR, run_guarded
 from attnlab.cli.command_line import Parser
+from attnlab.figures.palette import DARK, LIGHT, PALETTES
 from attnlab.ui.app.application import GarbageTimer, make_application
 from tools import gallery_dialogs, gallery_lessons, gallery_models, gallery_playground, gallery_train, gallery_weights
 from tools.gallery_window import Variant, View, close, open_view, show
 
 SIZES = ((1024, 640), (1366, 768), (1920, 1080), (3840, 2160))
 TYPES = (100, 175)
-THEMES = ("light", "dark")
+THEMES = tuple(PALETTES)
+DRAWN_THEMES = (LIGHT.name, DARK.name)
+"""The themes of a whole gallery; the two in high contrast are drawn when asked for."""
 ONE_SIZE, ONE_TYPE = SIZES[1], TYPES[0]
 """The size of window and type of the presets and of the steps of lessons."""
 
@@ -54,7 +57,7 @@ def _make_parser() -> Parser:
     parser.add_argument("names", nargs="*", metavar="NAME", help="draw only pictures whose names contain one of these")
     parser.add_argument("--sizes", nargs="+", type=_read_size, default=SIZES, metavar="WxH", help="sizes of the window")
     parser.add_argument("--types", nargs="+", type=int, default=TYPES, metavar="N", help="sizes of type in per cent")
-    parser.add_argument("--themes", nargs="+", choices=THEMES, default=THEMES, help="themes")
+    parser.add_argument("--themes", nargs="+", choices=THEMES, default=DRAWN_THEMES, help="themes")
     return parser
 
 
