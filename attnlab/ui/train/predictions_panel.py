@@ -14,6 +14,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_words import has_spaces
+from attnlab.ui.widgets.tokens.token_chips import visible
 
 SPACE, GAP, HEAD = 4, 12, 18
 """Pixels at 100 % between two tokens, between two columns, and of the line with the headings."""
@@ -90,7 +91,9 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
         """The headings of the columns."""
         if not self._rows:
             return ()
-        return ("asked", "expected", "predicted") if self._asks and not self._stacked else ("expected", "predicted")
+        if self._stacked:
+            return "asked / expected", "predicted"
+        return ("asked", "expected", "predicted") if self._asks else ("expected", "predicted")
 
     def count_cells(self) -> int:
         return len(self._rows)
@@ -216,8 +219,9 @@ def describe_rows(rows: Sequence[PredictionRow]) -> str:
 
 
 def _list_columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens of source, expected and predicted."""
-    return list(row.source), [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
+    """Return the tokens of source, expected and predicted; white space that is asked alone as a mark."""
+    source = list(row.source) if "".join(row.source).strip() else [visible(token) for token in row.source]
+    return source, [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
 
 
 def _share_width(width: float, columns: int, gap: int) -> list[tuple[float, float]]:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit
 
+from attnlab.figures.text import Pen
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.head_effects import switch_off
 from attnlab.training.look import Viewer
@@ -289,9 +290,19 @@ def test_expected_texts_are_beside_the_questions_or_below_if_narrow(student: "St
     tall = written.sizeHint().height()
     long = PredictionRow(row.source * 8, row.expected * 8, row.predicted * 8)
     written.show_rows([long] * 4)
-    assert written.heads == ("expected", "predicted")
+    assert written.heads == ("asked / expected", "predicted")
     assert written.sizeHint().height() > tall
     written.grab()
+
+
+def test_a_line_break_that_is_asked_is_drawn(student: "Student", monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text: (drawn.append(text), draw(pen, x, y, text)))
+    written = student.ws.written
+    written.show_rows([PredictionRow(("\n",), tuple("and so"), tuple("but no"))])
+    written.grab()
+    assert "⏎" in drawn
 
 
 @pytest.mark.slow
