@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 
 from attnlab.attention import edits
 from attnlab.attention.stages.walk import Place
+from attnlab.ui.playground import recovery
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -226,3 +227,28 @@ def test_the_bar_below_is_as_high_with_many_stages_as_with_few(sit_down: Callabl
     heights.add(bar.height())
     assert len(levels) == 2, "with many stages there are bars in place of thumbnails"
     assert len(heights) == 1
+
+
+@pytest.mark.parametrize("walking", [False, True])
+def test_a_message_is_read_as_a_whole(walking: bool, sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(size=(1366, 768))
+    if walking:
+        person.window.setFocus()
+        person.key(Key.Key_Left)
+        person.settle()
+    bar = person.playground.step_bar
+    label = bar.findChild(ElidedLabel, "message")
+
+    def look() -> tuple[object, ...]:
+        shown = [part.isVisible() for part in (bar.figures.shape, bar.figures.time, bar.figures.sums)]
+        return bar.progress.level, bar.progress.geometry(), shown, bar.height()
+
+    usual = look()
+    bar.show_note("Copied.")
+    person.wait_for(lambda: label.visible_text == "Copied.")
+    assert look() == usual
+    bar.show_note(recovery.NOTE)
+    person.wait_for(lambda: label.visible_text == recovery.NOTE)
+    assert bar.height() == usual[-1]
+    bar.show_message("")
+    person.wait_for(lambda: look() == usual)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 """How far a sum of a row of weights may be from 1, for each precision."""
+SPACING = 16
+"""Pixels between two figures."""
 WIDEST_MS = "888.88"
 """The time that the bar has room for: with another number of digits the rest of the bar would move."""
 
@@ -29,7 +31,7 @@ class ComputationFigures(FollowsTheme, QWidget):
         self._whole, self._is_brief, self._widest = "", False, ""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)  # only between labels that are shown
+        row.setSpacing(SPACING)  # only between labels that are shown
         for label in (self.shape, self.time, self.sums):
             label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
@@ -76,10 +78,20 @@ class ComputationFigures(FollowsTheme, QWidget):
         for label in (self.shape, self.time):
             label.setVisible(others)
 
+    def measure_width(self, *, sums: bool, others: bool, brief: bool) -> int:
+        """Return the width in pixels that these parts ask for."""
+        wide = self.sums.fontMetrics().horizontalAdvance(self._word_sums(brief))
+        widths = [wide] if sums else []
+        if others:
+            widths += [self.shape.sizeHint().width(), max(self.time.sizeHint().width(), self.time.minimumWidth())]
+        return sum(widths) + SPACING * max(len(widths) - 1, 0)
+
     def _write_sums(self) -> None:
-        """Write the row sums in words, or briefly: "✓ Σ = 1"."""
-        brief = self._whole.replace("rows sum to", "Σ =").replace("row sums", "Σ")
-        self.sums.setText(brief if self._is_brief else self._whole)
+        self.sums.setText(self._word_sums(self._is_brief))
+
+    def _word_sums(self, brief: bool) -> str:
+        """Return the row sums in words, or briefly: "✓ Σ = 1"."""
+        return self._whole.replace("rows sum to", "Σ =").replace("row sums", "Σ") if brief else self._whole
 
 
 def _explain_sums(trace: "Trace") -> str:

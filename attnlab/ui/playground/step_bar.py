@@ -168,18 +168,20 @@ class StepBar(FollowsTheme, QFrame):
         if view.at is None:
             self._play(False)
         self._about.whole = view.at is None
-        self._make_room()
         for name in ("next", "last"):
             self.buttons[name].setEnabled(view.at is not None)
-        if self._trace is None:
-            return
+        if self._trace is not None:
+            self._show_step(self._trace, view)
+        self._make_room()
+
+    def _show_step(self, trace: "Trace", view: "View") -> None:
         if view.at is None:
-            self._show_progress(self._trace, view, "all steps")
+            self._show_progress(trace, view, "all steps")
             self._title.setText("All steps")
             self._about.setText("◀ walks back")  # a key would be a table's while that has the focus
             going_back = True
         else:
-            going_back = self._show_place(self._trace, view, view.at)
+            going_back = self._show_place(trace, view, view.at)
         for name in ("first", "back"):
             self.buttons[name].setEnabled(going_back)
 
@@ -188,19 +190,52 @@ class StepBar(FollowsTheme, QFrame):
         """The step in words."""
         return self._title.text() if self._at is None else f"{self._title.text()}. {self._about.text()}"
 
-    def _choose_level(self) -> None:
-        """Show thumbnails of the stages, with names if there is room, beside the texts."""
-        spare = self.width() - px(TEXTS)
-        levels = (level for level in (NAMES, THUMBNAILS) if self.progress.measure_width(level) <= spare)
-        self.progress.show_level(next(levels, BARS))
-
     def _make_room(self) -> None:
-        """Give the step's text the width, unless the last computation's figures fit too."""
-        room = self._at is None or self.width() >= px(ROOMY)
+        """Show what has room: thumbnails of the stages, with names if possible, beside the texts, and figures.
+
+        The step's text comes before the last computation's figures, and a message before both: figures, thumbnails and
+        title are left out, in this order, as long as it would be cut.
+        """
+        spare = self.width() - px(TEXTS)
+        level = next((each for each in (NAMES, THUMBNAILS) if self.progress.measure_width(each) <= spare), BARS)
         asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
+        sums = (self._at is None or self.width() >= px(ROOMY)) and not asked
         others = self.width() >= px(NARROW if self._at is None else AMPLE)
-        brief = self.width() < px(BRIEF)
-        self.figures.show_parts(sums=room and not asked, others=others, brief=brief)
+        shown = [(level, sums, others, True)]
+        if self.message:
+            shown += [(level, sums, False, True), (level, False, False, True), (BARS, False, False, True)]
+            shown += [(BARS, False, False, False)]
+        needs = self._message.fontMetrics().horizontalAdvance(self.message)
+        fitting = (each for each in shown if self._measure_room(*each) >= needs)
+        level, sums, others, titled = next(fitting, shown[-1])
+        self.progress.show_level(level)
+        self.figures.show_parts(sums=sums, others=others, brief=self._is_brief)
+        self._title.setVisible(titled)
+
+    @property
+    def _is_brief(self) -> bool:
+        return self.width() < px(BRIEF)
+
+    def _measure_room(self, level: int, sums: bool, others: bool, titled: bool) -> int:
+        """Return the width in pixels that is left to a message beside these parts."""
+        row = self.layout()
+        assert row is not None
+        widths: dict[QWidget, int] = {
+            self.progress: 0 if self.guided else self.progress.measure_width(level),
+            self._title: self._title.sizeHint().width() if titled else 0,
+            self.figures: self.figures.measure_width(sums=sums, others=others, brief=self._is_brief),
+            self._about: 0,
+            self._message: 0,
+        }
+        room = self.contentsRect().width() - row.contentsMargins().left() - row.contentsMargins().right()
+        for item in (row.itemAt(at) for at in range(row.count())):
+            assert item is not None
+            part, wide = item.widget(), item.sizeHint().width()
+            if part is not None:
+                wide = widths.get(part, 0 if part.isHidden() else wide)
+                wide += row.spacing() if wide else 0
+            room -= wide
+        return room
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
         titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at
@@ -211,7 +246,6 @@ class StepBar(FollowsTheme, QFrame):
             current = walk.span(e, "stage", at.stage)[0]
             steps = Steps(titles, walk.count_stages_done(e, at), current, told)
         self.progress.show_steps(steps, lambda palette: draw_thumbnails(trace, view, palette))
-        self._choose_level()
 
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
         """Describe the step that a place belongs to; return whether a step precedes it."""
@@ -240,6 +274,7 @@ class StepBar(FollowsTheme, QFrame):
         self._message.setToolTip(plain_tip(sentence))
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
+        self._make_room()
         self.told.emit(sentence)
         announce(sentence, self)
 
@@ -368,7 +403,6 @@ class StepBar(FollowsTheme, QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._choose_level()
         self._make_room()
 
     def hideEvent(self, event: QHideEvent) -> None:
