@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -203,12 +203,13 @@ class Screenshot(QObject):
         self._end()
 
     def _picture(self) -> QPixmap:
-        if self._size is None:
-            return self._window.grab()
-        picture = QPixmap(*self._size)
-        picture.fill(self._window.palette().window().color())
-        self._window.render(picture)
-        return picture
+        picture = self._window.grab()
+        if self._size is None or picture.size() == QSize(*self._size):
+            return picture
+        # what cards keep of themselves has the screen's pixels: painted on fewer, their letters would lose lines
+        return picture.scaled(
+            QSize(*self._size), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
 
     def _busy(self) -> bool:
         playground, trainer = self._window.playground, self._window.trainer
