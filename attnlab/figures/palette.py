@@ -53,6 +53,11 @@ class Palette:
         return "#{:02X}{:02X}{:02X}".format(*(round(ASIDE * a + (1 - ASIDE) * b) for a, b in pairs))
 
     @property
+    def card_edge(self) -> str:
+        """The colour of the line around a card; "" where its surface differs from the ground."""
+        return self.hairline if self.surface == self.ground else ""
+
+    @property
     def grey(self) -> tuple[str, str]:
         """The ends of the colours of muted cells."""
         return self.control, self.cover

@@ -20,6 +20,7 @@ from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground.canvas_lengths import HEADER
 from attnlab.ui.playground.paint_cache import Kept, Still
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, split_cell
+from attnlab.ui.widgets.surface import draw_card
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -131,9 +132,7 @@ class CanvasCard(HasCells, QWidget):
         """Paint the background and the header from a cache, which depends on ``depends_on`` and the card's width but
         not on its height, so adding a row of cards repaints no header."""
         z, p = self._zoom, self._palette
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.surface))
-        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
+        draw_card(painter, QRectF(self.rect()), p)
         size = QSize(self.width() - 2 * INSIDE, math.ceil(min(HEADER * z, self.height() - INSIDE)) - INSIDE)
         ratio = painter.device().devicePixelRatioF()
         header = self._headers.picture(
