@@ -49,4 +49,7 @@ def test_a_surface_on_a_card_hides_no_edge(qtbot: QtBot) -> None:
 @pytest.mark.parametrize("theme", ["contrast-light", "contrast-dark"])
 def test_cards_of_the_canvas_have_an_edge_in_high_contrast(sit_down: "Callable[..., Person]", theme: str) -> None:
     person = sit_down(settings=Settings(theme=theme))
-    assert find_edge(person.card("weights").grab().toImage()) == PALETTES[theme].hairline
+    card = person.card("weights")
+    assert find_edge(card.grab().toImage()) == PALETTES[theme].hairline
+    card.setFocus()
+    assert find_edge(card.grab().toImage()) == PALETTES[theme].accent
