@@ -142,9 +142,13 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._name = FormulaLabel(role="title")
         self._name.setWordWrap(False)
         self._where = PartedLabel("muted")
-        row.addWidget(self._dot)
-        row.addWidget(self._name)
-        row.addWidget(self._where, 1)
+        title = QHBoxLayout()
+        title.setSpacing(8)
+        title.addWidget(self._dot)
+        title.addWidget(self._name)
+        row.addLayout(title)
+        row.setAlignment(title, Qt.AlignmentFlag.AlignTop)  # level with the first line of the place
+        row.addWidget(self._where, 1, Qt.AlignmentFlag.AlignTop)
         return row
 
     def restyle(self) -> None:
