@@ -98,7 +98,7 @@ def summarize(differences: tuple[Difference, ...]) -> str:
         return "Every format gives the numbers of float64."
     return (
         "Every format keeps the strongest target of each row; "
-        f"{worst.format} is furthest from float64, by {format_difference(worst.absolute)} in {worst.stage}."
+        f"{worst.format} is furthest from float64, by {format_difference(worst.absolute)} in {worst.title}."
     )
 
 
@@ -111,7 +111,7 @@ def _clauses(differences: tuple[Difference, ...], name: str) -> list[str]:
         said.append(f"changes the strongest target of {moved.moved} of {rows}")
     overflow = next((d for d in mine if d.non_finite), None)
     if overflow is not None:
-        said.append(f"overflows in {overflow.stage}")
+        said.append(f"overflows in {overflow.title}")
     return [f"{name} {' and '.join(said)}"] if said else []
 
 

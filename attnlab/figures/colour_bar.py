@@ -20,7 +20,10 @@ _CURVES = {"sqrt": "√", "log": "log"}
 
 
 def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
-    """Draw a colour bar with the smallest, middle and largest value below it."""
+    """Draw a colour bar with the smallest, middle and largest value below it, if there is a range between them."""
+    low, high = write_colour_ends(data)
+    if low == high:
+        return
     draw_colour_strip(painter, rect, data.kind, palette)
     draw_colour_ends(painter, rect, data, palette, font)
 

@@ -53,6 +53,11 @@ class Palette:
         return "#{:02X}{:02X}{:02X}".format(*(round(ASIDE * a + (1 - ASIDE) * b) for a, b in pairs))
 
     @property
+    def card_edge(self) -> str:
+        """The colour of the line around a card; "" where its surface differs from the ground."""
+        return self.hairline if self.surface == self.ground else ""
+
+    @property
     def grey(self) -> tuple[str, str]:
         """The ends of the colours of muted cells."""
         return self.control, self.cover
@@ -92,8 +97,8 @@ CONTRAST_LIGHT = Palette(
     accent="#0B3D91", on_accent="#FFFFFF", control="#EEF1F5", hatch="#8890A0", good="#00492E", bad="#8B0000",
     query="#004C8C", key="#A03800", value="#00664A", attention="#5A189A", neutral="#333333",
     cover="#4D5663", on_cover="#FFFFFF", query_ink="#00417A", key_ink="#7F2D00", value_ink="#00513A",
-    attention_ink="#5A189A", diverging=("#0A4C96", "#FFFFFF", "#B35900"),
-    sequential=("#FFFFFF", "#D3BDEB", "#A678D6", "#6B2FA8", "#35106B"),
+    attention_ink="#5A189A", diverging=("#0A4C96", "#EEEEEE", "#B35900"),
+    sequential=("#F1EBF8", "#D3BDEB", "#A678D6", "#6B2FA8", "#35106B"),
 )  # fmt: skip
 """For projectors that wash out colours: black on white, and strong colours."""
 
@@ -102,8 +107,8 @@ CONTRAST_DARK = Palette(
     accent="#8CB4FF", on_accent="#000000", control="#1A1E26", hatch="#626D7E", good="#5BE3B0", bad="#FFA49C",
     query="#6CC6FF", key="#FFA366", value="#4FE0AE", attention="#D0A6FF", neutral="#D6D6D6",
     cover="#B4BDCA", on_cover="#000000", query_ink="#6CC6FF", key_ink="#FFA366", value_ink="#4FE0AE",
-    attention_ink="#D0A6FF", diverging=("#4C9BF0", "#000000", "#E08A3C"),
-    sequential=("#000000", "#45217A", "#7A48B8", "#B184E6", "#EBD9FF"),
+    attention_ink="#D0A6FF", diverging=("#4C9BF0", "#1F1F1F", "#E08A3C"),
+    sequential=("#1C1230", "#45217A", "#7A48B8", "#B184E6", "#EBD9FF"),
 )  # fmt: skip
 """For projectors that glare: white on black, and strong colours."""
 

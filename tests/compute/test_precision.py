@@ -53,7 +53,7 @@ def test_overflow_is_counted_and_reported() -> None:
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
     rough = attnlab.compute(large, dtype="float16")["scores"]
     assert one(large, "scores", "float16").non_finite == int((~rough.isfinite()).sum()) > 0
-    assert "overflows in scores" in summarize(compare_formats(large))
+    assert "overflows in Scores" in summarize(compare_formats(large))
 
 
 def test_the_sentence_names_the_changes() -> None:
@@ -61,8 +61,10 @@ def test_the_sentence_names_the_changes() -> None:
         Difference("weights", "Weights", "bfloat16", 0.1, 0.1, 2, 48, 0),
         Difference("scores", "Scores", "float16", math.nan, math.nan, None, 48, 3),
     )
-    assert summarize(rows) == ("bfloat16 changes the strongest target of 2 of 48 rows; float16 overflows in scores.")
+    assert summarize(rows) == ("bfloat16 changes the strongest target of 2 of 48 rows; float16 overflows in Scores.")
     assert summarize(rows[:0]) == ""
+    gradient = Difference("d_output", "dOutput", "bfloat16", 2.3e-3, 0.1, None, 3, 0)
+    assert summarize((gradient,)).endswith("bfloat16 is furthest from float64, by 2.3e−3 in dOutput.")
 
 
 def test_an_unknown_dtype_is_refused() -> None:

@@ -196,6 +196,13 @@ def test_an_outline_of_an_absent_map_is_not_drawn() -> None:
     assert picture(LIGHT, lambda painter: draw_outlines(painter, grid, [Outline(4, 0, 0, "#FF0000")])) == plain
 
 
+def test_signed_maps_that_are_all_0_have_no_colour_bar(face: QFont) -> None:
+    data = data_of(np.zeros((1, 2, 2), dtype=np.float32), "signed", 1.0)
+    assert picture(LIGHT, lambda painter: draw_colour_bar(painter, QRectF(20, 20, 256, 18), data, LIGHT, face)) == (
+        picture(LIGHT, lambda painter: None)
+    )
+
+
 @THEMES
 @pytest.mark.parametrize("kind", ["signed", "probability"])
 def test_a_colour_bar_covers_the_colours_of_the_map(palette: Palette, kind: str, face: QFont) -> None:

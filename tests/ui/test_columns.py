@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint
 
 from attnlab.attention import edits
+from attnlab.document.settings import Settings
 from attnlab.ui.playground.lens_bar import CANVAS
 
 if TYPE_CHECKING:
@@ -81,6 +82,18 @@ def test_a_lens_opens_nothing_that_the_canvas_had_folded(sit_down: "Sit") -> Non
         lenses.open_lens(name)
         person.settle()
         assert lenses.bar.mapTo(person.window, QPoint(0, 0)).x() == left, name
+
+
+@pytest.mark.parametrize("type_size", [100, 125])
+def test_a_second_sequence_moves_no_column(sit_down: "Sit", type_size: int) -> None:
+    """The longer names of its sizes made the inputs wider."""
+    person = sit_down("multi-head-8", settings=Settings(theme="light", type_size=type_size), size=LAPTOP)
+    inputs = person.playground.inputs
+    needed, wide = inputs.sizeHint().width(), inputs.width()
+    person.press("Second sequence")
+    person.settle()
+    assert inputs.memory_box.isVisible()
+    assert (inputs.sizeHint().width(), inputs.width()) == (needed, wide)
 
 
 def test_pinning_and_looking_at_another_state_move_no_column(sit_down: "Sit") -> None:

@@ -29,6 +29,7 @@ from attnlab.ui.playground.example_about import find_about
 from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.playground.steps_view import StepsView
 from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.parted_label import PartedLabel
 from attnlab.ui.widgets.subscripts import FormulaLabel
 from tests.ui.explained import ask_for_formula, read_explained
 
@@ -360,6 +361,17 @@ def test_copied_code_keeps_its_indentation(sit_down: Callable[..., "Person"]) ->
     assert "\n    (Q @ " in code
     label.setSelection(0, len(code))
     assert label.selectedText().replace("\u2029", "\n") == code
+
+
+def test_a_long_heading_begins_level_with_the_name_of_the_stage(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(
+        rename_token(rename_token(attnlab.preset("multi-head-8"), 2, "international"), 1, "representation")
+    )
+    person.click_cell("weights", 2, 1, index=3)
+    where, name = person.find(PartedLabel, "", person.playground.explain), person.find(FormulaLabel, "Weights")
+    assert where.lines == ["international → representation", "head\u00a03"]
+    person.wait_for(lambda: where.height() > 1.5 * name.height())
+    assert abs(where.mapTo(person.window, QPoint()).y() - name.mapTo(person.window, QPoint()).y()) <= 1
 
 
 def test_with_several_heads_the_explanation_names_the_head(sit_down: Callable[..., "Person"]) -> None:

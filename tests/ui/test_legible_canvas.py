@@ -152,6 +152,17 @@ def test_the_mean_of_few_heads_is_level_with_them(sit_down: Callable[..., "Perso
     assert card.map_rect(0).size() == card.map_rect("mean").size()
 
 
+def test_the_maps_of_two_heads_use_the_width_of_their_card(sit_down: Callable[..., "Person"]) -> None:
+    """Square cells left most of the card empty, and were smaller than those of all other cards."""
+    person = sit_down(edits.configure(attnlab.preset("journey"), n_heads=2), size=(1366, 768))
+    card = person.playground.canvas.heads
+    places = [card.map_rect(choice) for choice in (0, 1, "mean")]
+    assert places[2].right() - places[0].left() > 0.85 * card.width()
+    cell = person.card("weights").cell_rect(0, 0)
+    assert places[0].width() / 6 > 0.8 * cell.width()
+    assert places[0].height() / 6 > 0.7 * cell.height()
+
+
 @pytest.mark.parametrize("type_size", [100, 130, 150, 175])
 @pytest.mark.parametrize("preset", ["journey-linear", "attention-sink", "multi-head-8"])
 def test_the_mean_is_at_least_as_large_as_a_head(

@@ -19,6 +19,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.compute import cost
 from attnlab.compute.precision import compare_formats, summarize
+from attnlab.document.settings import Settings
 from attnlab.lessons.lenses import LENSES, read_entry
 from attnlab.lessons.parse import parse
 from attnlab.ui.playground import lenses
@@ -177,6 +178,18 @@ def test_tabs_that_do_not_fit_in_a_line_are_in_a_list(person: "Person") -> None:
     person.wait_for(bar.more.isHidden)
     assert [tab.text() for tab in bar.tabs.buttons() if tab.isChecked()] == ["Precision"]
     open_tab(person, "Canvas")
+
+
+def test_a_long_title_takes_no_second_row_if_it_fits_alone(sit_down: "Callable[..., Person]") -> None:
+    """In a small window with large type the link of the first steps took a row of its own in some lenses."""
+    person = sit_down(size=(1024, 640), settings=Settings(type_size=175))
+    area = person.playground.lenses
+    for name in ("masks", "contributions", "sensitivity"):
+        area.open_lens(name)
+        person.settle()
+        assert person.playground.first_steps_place.link.isVisible()
+        person.wait_for(lambda: area.bar.height() < 2 * area.bar.tabs.height())
+        assert area.bar.more.value_text().lower() == name
 
 
 def test_a_view_without_a_tab_is_opened_with_the_keyboard(person: "Person") -> None:

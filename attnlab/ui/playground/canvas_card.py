@@ -16,11 +16,12 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import draw_focus_ring
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground.canvas_lengths import HEADER
 from attnlab.ui.playground.paint_cache import Kept, Still
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, split_cell
-from attnlab.ui.widgets.surface import draw_surface
+from attnlab.ui.widgets.surface import RADIUS, draw_card
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -132,7 +133,7 @@ class CanvasCard(HasCells, QWidget):
         """Paint the background and the header from a cache, which depends on ``depends_on`` and the card's width but
         not on its height, so adding a row of cards repaints no header."""
         z, p = self._zoom, self._palette
-        draw_surface(painter, QRectF(self.rect()), p)
+        draw_card(painter, QRectF(self.rect()), p)
         size = QSize(self.width() - 2 * INSIDE, math.ceil(min(HEADER * z, self.height() - INSIDE)) - INSIDE)
         ratio = painter.device().devicePixelRatioF()
         header = self._headers.picture(
@@ -140,9 +141,7 @@ class CanvasCard(HasCells, QWidget):
         )
         painter.drawPixmap(INSIDE, INSIDE, header)
         if self.hasFocus():
-            painter.setPen(QColor(p.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
+            draw_focus_ring(painter, QRectF(self.rect()), p, RADIUS)
 
     def _paint_words(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -36,6 +36,7 @@ from attnlab.ui.playground.walk_explanation import (
     find_unknown_in_row,
     has_cell,
 )
+from attnlab.ui.widgets.parted_label import PartedLabel
 from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
@@ -88,10 +89,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._value.setProperty("role", "display")
         self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self._value)
-        self._compared = QLabel()
-        self._compared.setProperty("role", "muted")
-        self._compared.setTextFormat(Qt.TextFormat.PlainText)
-        self._compared.setWordWrap(True)
+        self._compared = PartedLabel("muted")
         column.addWidget(self._compared)
         self._sentence = FormulaLabel(role="muted")
         self._remarks = FormulaLabel(role="muted")
@@ -143,13 +141,14 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._dot.setFixedSize(10, 10)
         self._name = FormulaLabel(role="title")
         self._name.setWordWrap(False)
-        self._where = QLabel()
-        self._where.setProperty("role", "muted")
-        self._where.setWordWrap(True)
-        self._where.setTextFormat(Qt.TextFormat.PlainText)
-        row.addWidget(self._dot)
-        row.addWidget(self._name)
-        row.addWidget(self._where, 1)
+        self._where = PartedLabel("muted")
+        title = QHBoxLayout()
+        title.setSpacing(8)
+        title.addWidget(self._dot)
+        title.addWidget(self._name)
+        row.addLayout(title)
+        row.setAlignment(title, Qt.AlignmentFlag.AlignTop)  # level with the first line of the place
+        row.addWidget(self._where, 1, Qt.AlignmentFlag.AlignTop)
         return row
 
     def restyle(self) -> None:
@@ -189,7 +188,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     def _show_nothing(self) -> None:
         self._name.setText("")
-        self._where.setText("")
+        self._where.show_parts()
         self._show_about()
         self._value.setText("")
         self._code.setText("")
@@ -242,8 +241,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         stage = BY_NAME[cell.stage]
         set_sheet(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
         self._name.setText(explanation.title)
-        head = f" · {name_head(cell.head)}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
-        self._where.setText(f"{explanation.place}{head}")
+        head = name_head(cell.head) if cell.head is not None and trace.experiment.n_heads > 1 else ""
+        self._where.show_parts(explanation.place, head)
         self._value.setText(shown.value or number(explanation.value))
         self._compare(explanation)
         if shown.value:
@@ -296,7 +295,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             before = find_shown_value(pinned, cell)
             change = 0.0 if before == explanation.value else explanation.value - before
             sign = "+" if change > 0 else ""
-            self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
+            self._compared.show_parts(f"pinned {number(before)}", f"change {sign}{number(change)}")
 
     def _name_labels(self, code: str = "") -> None:
         """Give each label an accessible name with its text: a screen reader reads the name in place of the text."""

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.ui.playground.canvas_lengths import TILES_SHARE, TITLE
-from attnlab.ui.playground.card_grid import CardRoom, fit_card, spread_maps
+from attnlab.ui.playground.card_grid import FEW_MAPS, CardRoom, fit_card, spread_maps
 from attnlab.ui.widgets.maps.spoken_maps import MapCell, join_cell, split_cell
 
 TILES_SHARES = tuple(TILES_SHARE - 0.02 * step for step in range(12))
@@ -75,10 +75,11 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
     logical one.
     """
 
-    def fit(data: MapData, within: QRectF) -> Grid:
+    def fit(data: MapData, within: QRectF, per_line: int = 0) -> Grid:
         rect = (within.x(), within.y(), max(within.width(), 1.0), max(within.height(), 1.0))
-        room = CardRoom(rect, zoom, ratio, True, True, 1, False)
-        return fit_card(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
+        room = CardRoom(rect, zoom, ratio, True, True, numbered=False, per_line=per_line)
+        shape = max(per_line, len(data.values)), *data.values.shape[1:]
+        return fit_card(shape, tuple(data.row_labels), tuple(data.column_labels), room)
 
     for share in TILES_SHARES:
         grid = fit(mean, area.adjusted(area.width() * share, TITLE * zoom, 0, 0))
@@ -86,6 +87,10 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
         most = area.width() * (1 - share) - grid.label_width
         if grid.cell_height >= tiles.cell_height:
             break
+    if len(heads.values) == FEW_MAPS:
+        line = fit(heads, area, FEW_MAPS + 1)
+        if line.cell_height >= tiles.cell_height:
+            return _share_line(heads, mean, line, area)
     level = tiles.lines == 1 and tiles.column_space > 0 and tiles.columns * tiles.cell_width <= most
     if level and 1 / ALMOST <= grid.cell_height / tiles.cell_height <= ALMOST:
         grid = replace(
@@ -98,6 +103,13 @@ def place_tiles(heads: MapData, mean: MapData, area: QRectF, zoom: float, ratio:
     aside = float(int((spare - apart) / 2))
     mean_grid = replace(grid, x=float(round(area.right() - grid.width - spare + apart + aside)))
     return HeadTiles(heads, replace(tiles, x=tiles.x + aside), mean, mean_grid)
+
+
+def _share_line(heads: MapData, mean: MapData, line: Grid, area: QRectF) -> HeadTiles:
+    """Return few heads and their mean in a line with cells as wide as on other cards, in the middle of an area."""
+    line = replace(line, x=line.x + int(max(area.right() - line.x - line.width, 0.0) / 2))
+    last = replace(line, x=line.origin(len(heads.values))[0], count=1, per_row=1, label_width=0.0)
+    return HeadTiles(heads, replace(line, count=len(heads.values), per_row=len(heads.values)), mean, last)
 
 
 def _leave_room(mean: Grid, area: QRectF, zoom: float) -> QRectF:

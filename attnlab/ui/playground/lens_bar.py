@@ -38,6 +38,7 @@ class LensBar(QWidget):
         self.views = (Choice(CANVAS, "Canvas", "Every stage as a card"), *lenses)
         self.tabs.set_choices(self.views)
         self.more = Pill("More", name="More views")
+        self.more.drops_label = True
         self.more.setToolTip("Views that have no room for a tab")
         self.strips = QPushButton("Σ")
         self.strips.setCheckable(True)
@@ -149,4 +150,6 @@ class _TabsLayout(FlowLayout):
             wraps = item.sizeHint().width() > inside and item.hasHeightForWidth()  # into rows of its own
             items.append(item)
             sizes.append((inside, item.heightForWidth(inside)) if wraps else item.sizeHint().toTuple())
+        if more in items and sum(wide + self._gap for wide, _ in sizes) - self._gap > inside:
+            sizes[1] = self._bar.more.minimumSizeHint().toTuple()  # the title of the view alone
         return list(zip(items, flow(sizes, inside, self._gap), strict=True))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 from attnlab.attention import edits
 from attnlab.attention.registries.registry import free_axes
 from attnlab.figures.subscripts import write_html
+from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -29,7 +30,7 @@ _ABOUT_FREE = {"d_ff": "hidden numbers of the feed-forward"}
 LARGEST = 512
 
 
-class ShapeBar(QWidget):
+class ShapeBar(FollowsTheme, QWidget):
     """Emits sizes and switches; shows those of an experiment."""
 
     size_requested = Signal(str, int)
@@ -42,7 +43,7 @@ class ShapeBar(QWidget):
         super().__init__(parent)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        grid = QGridLayout()
+        self._grid = grid = QGridLayout()
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
         self.sizes: dict[str, QSpinBox] = {}
@@ -75,6 +76,12 @@ class ShapeBar(QWidget):
         row.addWidget(self.output)
         row.addWidget(self.biases)
         column.addLayout(row)
+
+    def restyle(self) -> None:
+        """Keep the width of the names of a second sequence's sizes free, so that its switch moves no column."""
+        names = [self._labels[name] for name, *_ in SIZES + MEMORY_SIZES]
+        for side in (0, 1):
+            self._grid.setColumnMinimumWidth(2 * side, max(name.sizeHint().width() for name in names[side::2]))
 
     def _make_box(self, name: str, about: str) -> NumberBox:
         box = NumberBox()

@@ -39,7 +39,7 @@ from attnlab.ui.train.layer_labels import (
 from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
 from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, describe_cell
 from attnlab.ui.widgets.maps.spoken_maps import join_cell, move_cell, name_cell, split_cell
-from attnlab.ui.widgets.surface import draw_surface
+from attnlab.ui.widgets.surface import draw_card
 
 if TYPE_CHECKING:
     from attnlab.training.heads_off import Place
@@ -276,7 +276,7 @@ class MapsView(PointedMaps):
         for card, data, title in zip(self._cards, self._data, self._titles, strict=True):
             draw_shadow(painter, card.rect)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            draw_surface(painter, QRectF(card.rect), p)
+            draw_card(painter, QRectF(card.rect), p)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.attention))
             middle, side = card.rect.y() + px(HEAD) / 2 + 1, px(8)

@@ -1,5 +1,6 @@
 """A label with sentences in which ``d_k`` and ``W_q`` have real subscripts."""
 
+import re
 from html import escape
 
 from PySide6.QtCore import QEvent, Qt
@@ -9,6 +10,9 @@ from attnlab.figures.subscripts import spans
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font as font_of
 from attnlab.ui.base.themed import FollowsTheme
+
+_EQUATION = re.compile(r"(?<=\w) = (?=[−\d])")
+"""Between the name and the number of "d_k = 8", which stay on one line."""
 
 
 @guarded
@@ -44,11 +48,12 @@ class FormulaLabel(FollowsTheme, QLabel):
 
     def restyle(self) -> None:
         """Use the present size of type for the subscripts."""
-        pieces = spans(self._text)
+        text = _EQUATION.sub("\u00a0=\u00a0", self._text)
+        pieces = spans(text)
         is_rich = any(low for _, low in pieces)
         self.setTextFormat(Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)
         self._line = self.fontMetrics().lineSpacing()
-        super().setText(_write_markup(pieces, self._line) if is_rich else self._text)
+        super().setText(_write_markup(pieces, self._line) if is_rich else text)
         self._heights.clear()
 
     def heightForWidth(self, width: int) -> int:

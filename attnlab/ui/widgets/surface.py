@@ -11,20 +11,22 @@ from attnlab.ui.base.themed import palette_of
 RADIUS = 12
 
 
-def draw_surface(painter: QPainter, rect: QRectF, palette: Palette) -> None:
-    """Draw the background of a card; where surface and ground have one colour, as in high contrast, with an outline."""
-    outlined = palette.surface == palette.ground
-    painter.setPen(QColor(palette.hairline) if outlined else Qt.PenStyle.NoPen)
+def draw_card(painter: QPainter, rect: QRectF, palette: Palette) -> None:
+    """Draw the background of a card, with an edge where it has the colour of the ground."""
     painter.setBrush(QColor(palette.surface))
-    painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5) if outlined else rect, RADIUS, RADIUS)
+    painter.setPen(QColor(palette.card_edge) if palette.card_edge else Qt.PenStyle.NoPen)
+    half = 0.5 if palette.card_edge else 0.0  # a line of one pixel inside the card
+    painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), RADIUS, RADIUS)
 
 
 @guarded
 class Surface(QWidget):
-    """Paints the palette's surface colour; the owner adds the content."""
+    """Paints the palette's surface colour; the owner adds the content. A surface on another one paints nothing."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if isinstance(self.parentWidget(), Surface):
+            return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_surface(painter, QRectF(self.rect()), palette_of(self))
+        draw_card(painter, QRectF(self.rect()), palette_of(self))
         painter.end()

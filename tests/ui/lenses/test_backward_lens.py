@@ -21,6 +21,7 @@ from attnlab.figures.subscripts import text_width
 from attnlab.ui.base.theme import font
 from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.playground.card_words import shorten_shape
+from attnlab.ui.playground.lenses.backward_found import Stepped, describe_steps
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from tests.ui.export.test_code_actions import clipboard, copied, entry, menu_on, told
 
@@ -217,6 +218,12 @@ def test_what_may_move_is_named_as_the_layer_has_it(sit_down: "Callable[..., Per
     click(person, lens.panel.chips["embeddings"])
     click(person, lens.panel.step)
     assert lose(person.experiment) < lose(before)
+
+
+def test_a_loss_that_falls_below_1_keeps_its_decimals() -> None:
+    e = attnlab.preset("the-cat-sat")
+    found = Stepped(e, 0.5, ("W_v",), descent.Descent(e, (1.2345678, 0.9876543)), None)
+    assert describe_steps(found) == "One step at rate 0.5: the loss went from 1.234568 to 0.987654."
 
 
 def test_a_wrong_rate_is_refused_in_one_sentence(person: "Person", three: BackwardLens) -> None:

@@ -238,3 +238,12 @@ def test_maps_and_their_numbers_grow_with_the_window(person: "Person") -> None:
         sides.append([figure.locate_cell(0).width() for figure in figures])
     small, _, large = sides
     assert all(wide >= 1.5 * narrow for narrow, wide in zip(small, large, strict=True))
+
+
+def test_titles_are_whole_and_products_unbroken_on_a_laptop(sit_down: "Callable[..., Person]") -> None:
+    score = open_lens(sit_down(size=(1366, 768))).score
+    for table in (score.rows, score.columns):
+        assert table.title.visible_text == table.title.text()
+    products = re.findall(r"x_i,\d\s·\sM\s·\sx_j,\d", score.largest.text())
+    assert len(products) >= 3
+    assert not any(" " in product for product in products)

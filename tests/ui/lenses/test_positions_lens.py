@@ -47,6 +47,16 @@ def test_it_opens_with_four_plots_of_128_dimensions_and_100_positions(reader: Re
     assert page.panels[0].title.text() == "Positions 0, 10, 20 and 50 over the first 64 dimensions"
 
 
+def test_a_page_is_blank_until_its_first_result(reader: Reader) -> None:
+    """Charts without curves have no axes, and jumped when they got them."""
+    page = reader.lens.rotation
+    reader.click(reader.lens.tabs["rotation"])
+    assert page.isVisible()
+    assert not page.widget().isVisible()
+    reader.settle()
+    assert page.widget().isVisible()
+
+
 def test_the_values_equal_the_formula(reader: Reader) -> None:
     shown = values(reader.lens.encoding.map)
     for t, i in ((0, 0), (3, 1), (17, 5), (49, 63)):

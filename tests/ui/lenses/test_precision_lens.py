@@ -93,4 +93,4 @@ def test_overflowing_scores_are_reported(lens: PrecisionLens, service: Beside, q
     with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(large), View())
     assert "float16 " in lens.sentence.text()
-    assert "overflows in scores" in lens.sentence.text()
+    assert "overflows in Scores" in lens.sentence.text()

@@ -44,6 +44,13 @@ def test_the_ends_of_colour_scales_are_far_apart(palette: Palette, name: str) ->
     assert choose_dark_text(name, palette).any()
 
 
+@CONTRASTS
+def test_a_cell_of_0_can_be_seen(palette: Palette) -> None:
+    """It had the colour of the card, so that maps looked as if cells were missing."""
+    for colour in (palette.diverging[1], palette.sequential[0]):
+        assert compute_contrast(colour, palette.surface) >= 1.1
+
+
 @pytest.mark.parametrize("name", PALETTES)
 def test_a_theme_is_recognised(qapp: QApplication, name: str) -> None:
     before = qapp.palette(), qapp.font(), qapp.styleSheet()

@@ -63,6 +63,15 @@ def test_lines_with_subscripts_are_as_far_apart_as_others(app: QApplication, qtb
     assert lowered.heightForWidth(900) >= 2 * lowered.fontMetrics().height() - 1
 
 
+@pytest.mark.parametrize("text", ["Eight heads with d_k = 8.", "After a step the loss = −1.5."])
+def test_a_number_stays_on_the_line_of_its_name(qtbot: QtBot, text: str) -> None:
+    label = FormulaLabel(text)
+    qtbot.addWidget(label)
+    assert "\u00a0=\u00a0" in label.markup
+    assert " = " not in label.markup
+    assert label.text() == text
+
+
 def test_a_name_of_its_own_stays_and_a_text_without_indices_is_plain(qtbot: QtBot) -> None:
     label = FormulaLabel()
     qtbot.addWidget(label)

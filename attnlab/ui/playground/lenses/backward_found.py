@@ -97,8 +97,8 @@ def _describe_unreached(trace: "Trace") -> str:
     return f"{listed} {'does' if len(names) == 1 else 'do'} not affect {what}."
 
 
-def describe_steps(found: Stepped, trace: "Trace") -> str:
-    """Return one sentence on steps down: the loss before and after, and how the wanted number moved."""
+def describe_steps(found: Stepped) -> str:
+    """Return one sentence on steps down: the loss before and after, with the same number of decimals."""
     before, after = found.descent.losses[0], found.descent.losses[-1]
     count = len(found.descent.losses) - 1
     steps = "One step" if count == 1 else f"{count} steps"
@@ -115,7 +115,8 @@ def describe_better(found: Stepped) -> str:
 
 
 def _write(loss: float) -> str:
-    return number(loss, 6) if abs(loss) < 1 else number(loss)
+    """Return a loss with more decimals than elsewhere: a short step changes only the last ones."""
+    return number(loss, 6)
 
 
 def write_trial(found: Tried, e: "Experiment") -> tuple[str, tuple[tuple[str, str], ...], str]:

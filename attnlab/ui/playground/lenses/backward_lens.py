@@ -254,7 +254,7 @@ class BackwardLens(Lens):
             self.panel.say("")
             return
         assert self._of is not None
-        self.panel.say(describe_steps(found, self._of[0]))
+        self.panel.say(describe_steps(found))
         if count > 1:
             self.curve.show_steps(found)
         self.curve.setVisible(count > 1)

@@ -169,7 +169,7 @@ def describe_largest(found: Found) -> str:
     order = np.argsort(-np.abs(c.values), axis=None, kind="stable")[:_IN_WORDS].tolist()
     places = [divmod(place, c.values.shape[1]) for place in order]
     lines = [
-        f"{_name('x_i', c.row_labels[a])} · M · {_name('x_j', c.column_labels[b])} = "
+        f"{_name('x_i', c.row_labels[a])}\u00a0·\u00a0M\u00a0·\u00a0{_name('x_j', c.column_labels[b])} = "
         f"{short(float(c.query[a]))} · {_bracket(c.matrix[a, b])} · {_bracket(c.key[b])} = "
         f"{number(float(c.values[a, b]))}"
         for a, b in places

@@ -76,12 +76,15 @@ class PositionsLens(Lens):
         self._refresh()
 
     def on_result(self, key: Hashable, result: Any) -> None:
-        self._pages[str(key)].show_result(result)
+        page = self._pages[str(key)]
+        page.show_result(result)
+        page.reveal()
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
         self._asked.pop(str(key), None)  # so that it is requested again when the page is next shown
         if key == self.order.name:
             self.order.show_result(sentence)
+        self._pages[str(key)].reveal()
 
     def _open(self, place: int, _checked: bool = False) -> None:
         self._stack.setCurrentIndex(place)

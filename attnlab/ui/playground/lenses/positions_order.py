@@ -103,6 +103,7 @@ class OrderPage(FollowsTheme, Page):
             card.column.addWidget(MapRow(maps), 1)
             self._column.addWidget(card, 1)
         self.show_result(self._result)
+        self.reveal()  # it says itself that it waits
 
     def _make_head(self) -> QVBoxLayout:
         self.shuffle = QPushButton("Shuffle")

@@ -28,7 +28,10 @@ from attnlab.ui.widgets.surface import Surface
 
 
 class Page(QScrollArea):
-    """One page of the explorer: it names the job it needs, and shows the result when it arrives."""
+    """One page of the explorer: it names the job it needs, and shows the result when it arrives.
+
+    It is blank until the first result, because charts without curves have no axes.
+    """
 
     changed = Signal()
     """The page needs another result now."""
@@ -47,6 +50,11 @@ class Page(QScrollArea):
         self._column.setContentsMargins(16, 8, 16, 16)
         self._column.setSpacing(16)
         self.setWidget(self._body)
+        self._body.hide()
+
+    def reveal(self) -> None:
+        """Show the page's widgets, as its first result has arrived or it has something to say without one."""
+        self._body.show()
 
     def describe_request(self) -> Hashable:
         """Return the parameters of the page's result, as a value to compare; None when there is nothing to compute."""

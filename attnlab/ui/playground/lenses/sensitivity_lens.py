@@ -95,8 +95,7 @@ class SensitivityLens(Lens):
         self.pointed: Number | None = None
         """The number under the pointer, shown as long as it is pointed at."""
         self.problem = sentence_label(role="strong")
-        self.problem.setAccessibleName("Why there is no sensitivity")
-        self.problem.hide()
+        self.problem.setAccessibleName("Why there are no derivatives")
         self.effects_text, self.causes_text = sentence_label(), sentence_label()
         self.check = sentence_label(role="muted")
         self.effects = DerivativeMap("", "derivative of the weight")
@@ -130,6 +129,7 @@ class SensitivityLens(Lens):
         column.addWidget(self.problem)
         column.addWidget(self._body, 1)
         column.addStretch(0)  # without a body the problem stays above
+        self._set_usable("Computing the derivatives …")
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._of, self._asked, self.pointed = (trace, view), None, None

@@ -55,7 +55,7 @@ class Pill(KeepsKeys, QPushButton):
         super().__init__(parent)
         self._label = label
         self.drops_label = False
-        """Whether any value but "none" is clear alone, so that the pill may be too narrow for its label."""
+        """Whether any value but "none" is clear alone, so that the pill may be too narrow for its label beside it."""
         self.drops_none = False
         """Whether the label alone says that nothing is chosen, so that the pill may be too narrow for "none"."""
         self.stand_in: QWidget | None = None
@@ -192,7 +192,7 @@ class Pill(KeepsKeys, QPushButton):
         value = self.value_text()
         if value == "none" and self.drops_none:
             return self._measure(self._label, "", gap=False)
-        return self._measure("" if self.drops_label and value != "none" else self._label, value)
+        return self._measure("" if self.drops_label and value not in ("", "none") else self._label, value)
 
     def _measure(self, label: str, value: str, *, gap: bool = True) -> QSize:
         """Return the size with a label and a value, and a gap between them unless there is no label."""
