@@ -124,12 +124,13 @@ def test_the_scheme_of_the_open_experiment_is_shown_with_its_formula(reader: Rea
     reader.open(e)
     row = reader.lens.encoding.scheme
     assert row.isVisible()
-    assert row.scheme.text() == f"This experiment: {scheme.title}"
+    assert row.scheme.text() == f"Positions here: {scheme.title}"
     assert row.about.text() == scheme.about
     stages = {stage: compute(e).stage(stage).formula(e) for stage in compute(e).stages}
     changed = "rotated_queries" if scheme.rotate else "biased" if scheme.bias else "inputs"
     assert row.latex == stages[changed]
     assert row.formula.pixmap().width() > 5
+    assert row.formula.isVisible() == (name != "none")  # which changes nothing
     assert reader.lens.encoding.bias_panel.isVisible() == (scheme.bias is not None)
 
 

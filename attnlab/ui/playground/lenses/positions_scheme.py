@@ -51,7 +51,8 @@ class SchemeRow(FollowsTheme, QWidget):
         """Show the scheme of an experiment."""
         scheme = POSITIONS[e.config.positions]
         latex = BY_NAME[_stage(e)].formula(e)
-        self.scheme.setText(f"This experiment: {scheme.title}")
+        self.scheme.setText(f"Positions here: {scheme.title}")
+        self.formula.setVisible(scheme is not POSITIONS["none"])
         self.about.setText(scheme.about)
         self.show()
         if latex != self.latex:
