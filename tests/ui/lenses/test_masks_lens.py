@@ -38,6 +38,12 @@ def test_an_example_of_three_masks_opens_with_all_of_them(sit_down: "Callable[..
     assert person.tip(figure, figure.cell_rect(2, 3).center().toPoint()) == "s' → est: hidden"
 
 
+def test_the_three_masks_are_drawn_to_one_scale(sit_down: "Callable[..., Person]") -> None:
+    lens = lens_of(sit_down("masks-source-for-target"))
+    cells = [figure.cell_rect(0, 0) for figure in lens.figures]
+    assert len({(cell.width(), cell.height(), cell.y()) for cell in cells}) == 1
+
+
 def test_the_maps_follow_the_switches(person: "Person") -> None:
     person.playground.lenses.open_lens("masks")
     lens = lens_of(person)

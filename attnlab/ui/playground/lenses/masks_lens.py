@@ -1,5 +1,7 @@
 """The masks lens: the active masks one by one and together, or the three masks of an encoder and a decoder."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,9 @@ LEAST_HEIGHT, UNLIMITED = 220, 4000
 class MaskFigure(MapFigure):
     """One mask, as high as its width allows; the legend says what hatching means, a tool tip whether a pair is seen."""
 
+    beside: Sequence["MaskFigure"] = ()
+    """The masks of the lens, which have cells of one size."""
+
     def restyle(self) -> None:
         super().restyle()
         self.setMinimumHeight(px(LEAST_HEIGHT))
@@ -50,6 +55,13 @@ class MaskFigure(MapFigure):
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
+
+    def _fit(self, data: MapData, area: QRectF) -> Grid:
+        grid = super()._fit(data, area)
+        all_data = [each.data for each in self.beside if each.data is not None]
+        grids = [grid, *(super(MaskFigure, self)._fit(each, area) for each in all_data)]
+        width, height = min(each.cell_width for each in grids), min(each.cell_height for each in grids)
+        return replace(grid, cell_width=width, cell_height=height, y=max(each.y for each in grids))
 
     def cell_text(self, cell: tuple[int, int, int]) -> str:
         if self._data is None or self._data.masked is None:
@@ -123,6 +135,8 @@ class MasksLens(Lens):
             self._cards.append(card)
             self.figures.append(figure)
             self.labels.append(label)
+        for figure in self.figures:
+            figure.beside = self.figures
         self._row = MapRow(self._cards)
         self._column.insertWidget(1, self._row)
 
