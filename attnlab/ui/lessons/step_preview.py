@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
@@ -11,9 +11,11 @@ from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
+from attnlab.ui.lessons.preview_lens import PreviewLens
 from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
@@ -23,13 +25,23 @@ DRAWN_HEIGHT = 720
 """The height for which slides are laid out in the editor: that of a small projector."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SlideShown:
+    """The slide of a step with everything revealed: its content, the one with its map if it has a lens, its numbers."""
+
+    slide: "Slide"
+    trace: "Trace"
+    content: "SlideContent"
+    map_slide: "SlideContent"
+
+
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A step's text with its numbers, the sentences about its problems, and its slide with everything revealed."""
+    """A step's text with its numbers, the sentences about its problems, and its slide."""
 
     text: str
     wrong: tuple[str, ...]
-    content: "SlideContent | None" = None
+    shown: SlideShown | None = None
 
 
 def preview_step(lesson: Lesson, index: int) -> Previewed:
@@ -48,10 +60,10 @@ def preview_step(lesson: Lesson, index: int) -> Previewed:
     words = len(text.split())
     if words > MOST_WORDS:
         wrong.append(f"{words} words are hard to read from the back row; about {MOST_WORDS} are enough.")
-    return Previewed(text, tuple(wrong), _make_content(slide))
+    return Previewed(text, tuple(wrong), _make_slide(slide))
 
 
-def _make_content(slide: "Slide") -> "SlideContent | None":
+def _make_slide(slide: "Slide") -> SlideShown | None:
     """Return the slide of a step with its numbers; None if it shows the open experiment or cannot be computed."""
     from attnlab.compute.engine import check_size, compute
     from attnlab.ui.present.content import Moment, make_content
@@ -64,7 +76,9 @@ def _make_content(slide: "Slide") -> "SlideContent | None":
         before = now if slide.before in (None, slide.experiment) else compute(slide.before, "cpu", "float32")
     except AttnlabError:
         return None
-    return make_content(slide, now, before, Moment())
+    map_slide = make_content(slide, now, before, Moment())
+    content = make_content(slide, now, before, Moment(lens=True)) if slide.step.lens else map_slide
+    return SlideShown(slide, now, content, map_slide)
 
 
 def _set_line_numbers(step: Step, index: int) -> Step:
@@ -105,6 +119,9 @@ class Preview(QFrame):
         self.picture.drawn_height = DRAWN_HEIGHT
         self.picture.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.picture.setToolTip("The slide of this step, with everything revealed")
+        self._shown: SlideShown | None = None
+        self.lens = PreviewLens(playground, self.picture)
+        self.lens.ready.connect(self._show_slide)
 
     def show_step(self, lesson: Lesson, index: int) -> None:
         """Show a step of a lesson when it is computed; only the newest request is shown."""
@@ -131,7 +148,12 @@ class Preview(QFrame):
         self.text.show_markdown(result.text)
         show_text(self.wrong, "\n".join(result.wrong))
         self.wrong.setVisible(bool(result.wrong))
-        self.picture.setVisible(result.content is not None)
-        if result.content is not None:
-            self.picture.show_content(result.content)
+        self._shown = result.shown
+        self.picture.setVisible(result.shown is not None)
+        self._show_slide()
         self.filled.emit()
+
+    @Slot()
+    def _show_slide(self) -> None:
+        if (shown := self._shown) is not None:
+            self.lens.show_slide(shown.slide, shown.trace, shown.content, shown.map_slide)
