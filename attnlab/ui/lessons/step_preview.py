@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.lessons.legible_words import warn_of_words
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
 
-MOST_WORDS = 60
 DRAWN_HEIGHT = 720
 """The height for which slides are laid out in the editor: that of a small projector."""
 
@@ -51,16 +51,15 @@ def preview_step(lesson: Lesson, index: int) -> Previewed:
 
     step = lesson.steps[index]
     slide = make_slides(lesson)[index]
-    text = "\n\n".join(each for each in (step.text, step.answer) if each)
-    if slide.experiment is not None and ("{{" in text or "{=" in text):
+    texts = step.text, step.answer
+    if slide.experiment is not None and any("{{" in text or "{=" in text for text in texts):
         before = compute(slide.before or slide.experiment, "cpu", "float32")
-        text = fill_text(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
+        now = compute(slide.experiment, "cpu", "float32")
+        texts = fill_text(step.text, now, before, slide, True), fill_text(step.answer, now, before, slide, True)
     marked = replace(lesson, problems=(), steps=tuple(_set_line_numbers(s, i) for i, s in enumerate(lesson.steps)))
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
-    words = len(text.split())
-    if words > MOST_WORDS:
-        wrong.append(f"{words} words are hard to read from the back row; about {MOST_WORDS} are enough.")
-    return Previewed(text, tuple(wrong), _make_slide(slide))
+    wrong += filter(None, map(warn_of_words, ("The text", "The text after the reveal"), texts))
+    return Previewed("\n\n".join(filter(None, texts)), tuple(wrong), _make_slide(slide))
 
 
 def _make_slide(slide: "Slide") -> SlideShown | None:

@@ -21,6 +21,7 @@ from attnlab.lessons.slides import check, make_slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import is_same
 from attnlab.ui.lessons.recording import StepContent, add_step, keep, make_empty_lesson, reorder_steps
+from attnlab.ui.lessons.step_preview import preview_step
 from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui.lessons.conftest import MASKS
 
@@ -294,6 +295,14 @@ def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     editor.text.selectAll()
     person.type("It is {{weights[1, 1]}}.")
     person.wait_for(lambda: editor.preview.wrong.text() == "")
+
+
+def test_texts_that_are_too_long_for_the_last_row_are_named() -> None:
+    words = " ".join(["word"] * 60)
+    lesson = parse(f"## Long\n\n```state\npreset: journey\n```\n\n{words}\n\n```answer\n{words}\n```\n", "long")
+    assert preview_step(lesson, 0).wrong == ()
+    (long,) = preview_step(replace(lesson, steps=(replace(lesson.steps[0], answer=f"{words} more"),)), 0).wrong
+    assert long.startswith("The text after the reveal has 61 words")
 
 
 def test_a_text_after_the_reveal_is_typed_saved_and_read_back(person: "Person") -> None:
