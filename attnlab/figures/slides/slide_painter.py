@@ -40,6 +40,8 @@ MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
 WIDE = 1.5
 """On screens narrower than this, in heights, sources get no extra width for their numbers."""
+LARGER = (1.5, 1.35, 1.2, 1.1)
+"""The sizes of type above the usual one, of which the largest is taken that fits and is not larger than wanted."""
 LENS_SHARE = 0.58
 """The part of the width for a lens beside the text."""
 NARROW = 1.2
@@ -67,9 +69,8 @@ def draw_slide(
     if sheet.zoom <= 1:
         return _draw(painter, sheet, content, palette, formulas)[0]
     usual = _draw(painter, sheet.usual, content, palette, formulas)
-    for share in (1.0, 0.5):
-        larger = replace(sheet, zoom=1 + share * (sheet.zoom - 1))
-        drawn, outcome = _draw(painter, larger, content, palette, formulas)
+    for zoom in (each for each in LARGER if each <= sheet.zoom):
+        drawn, outcome = _draw(painter, replace(sheet, zoom=zoom), content, palette, formulas)
         if not outcome.loses(usual[1]):
             return drawn
     return _draw(painter, sheet.usual, content, palette, formulas)[0]
