@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_circles import CirclesLook
-from attnlab.figures.slides.lens_content import Circles, LensPicture, Plane
 from attnlab.figures.slides.lens_painter import draw_lens
 from attnlab.figures.slides.slide_choices import draw_cards, lay_out_cards
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
@@ -101,7 +100,7 @@ def _draw(
         if content.beside:
             free = replace(free, x=free.x + free.width * (1 - LENS_SHARE), width=free.width * LENS_SHARE)
         free, answers = _leave_for_answers(sheet, content, free, y) if content.side else (free, None)
-        if content.picture is not None and (content.answered or begins_before_answer(content.picture)):
+        if content.picture is not None:
             look = CirclesLook(content.turned, content.labels, content.answered)
             outcome += Outcome(draw_lens(painter, free, content.picture, sheet, palette, formulas, look))
         return Drawn(side=free, left_out=outcome.left_out, top=free.y, answers=answers), outcome
@@ -164,11 +163,6 @@ def _leave_for_answers(sheet: Sheet, content: SlideContent, free: Box, y: float)
     width = (1 - LENS_SHARE) * free.width
     lens = replace(free, width=free.width - width - 0.03 * sheet.inner)
     return lens, Box(free.x + free.width - width, free.y, width, free.height)
-
-
-def begins_before_answer(picture: LensPicture) -> bool:
-    """Return whether a picture begins before its answer; any other picture would give the answer before the reveal."""
-    return isinstance(picture, Plane) or (isinstance(picture, Circles) and bool(picture.walk))
 
 
 def _need_numbers(content: SlideContent) -> bool:
