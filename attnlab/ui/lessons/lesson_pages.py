@@ -105,6 +105,7 @@ class LessonPages(QObject):
         self._show_shelf()
         if self._shown is None and self.lessons:
             self._show(self.lessons[0])
+        self._want_pictures()
 
     def _show_shelf(self) -> None:
         """List the lessons that have the wanted words: the included ones, and under a heading the user's."""

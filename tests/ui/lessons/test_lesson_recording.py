@@ -340,6 +340,17 @@ def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
 
 
+def test_a_lesson_has_its_pictures_when_its_editor_is_left(person: "Person") -> None:
+    record(person)
+    editor_of(person)
+    person.key(Key.Key_S, CTRL)
+    person.press("Done")
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.wait_for(lambda: all(row.thumbnail is not None for row in workspace.page.steps.rows))
+    person.wait_for(lambda: any(row.title == "My lesson" and row.thumbnail for row in workspace.shelf.rows))
+
+
 def test_the_selected_number_is_inserted_into_the_text(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     record(person)
