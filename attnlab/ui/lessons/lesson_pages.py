@@ -73,6 +73,7 @@ class LessonPages(QObject):
         page.print_requested.connect(self._on_print_requested)
         page.edit_requested.connect(self._on_edit_requested)
         self.editor.left.connect(self._on_editor_left)
+        self.stack.currentChanged.connect(self._on_draft_changed)
         self.editor.saved.connect(self._on_saved)
 
     @property
@@ -163,8 +164,8 @@ class LessonPages(QObject):
         """Show the draft in the editor."""
         self.editor.show_draft(draft)
         draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
-        self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
+        self._on_draft_changed()
         self.body.hide_list(True)
         if self.editor.isVisible():  # hidden, it would take the keys typed beside the playground
             self.editor.focus()

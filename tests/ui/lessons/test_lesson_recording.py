@@ -340,6 +340,19 @@ def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
 
 
+def test_the_way_back_to_the_editor_is_offered_only_outside_it(person: "Person") -> None:
+    record(person)
+    editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    assert not workspace.header.draft.isVisible()
+    person.press("Done")
+    assert workspace.header.draft.isVisible()
+    assert workspace.header.draft.text() == "Continue “My lesson” •"
+    person.click(workspace.header.draft)
+    assert not workspace.header.draft.isVisible()
+
+
 def test_a_lesson_has_its_pictures_when_its_editor_is_left(person: "Person") -> None:
     record(person)
     editor_of(person)
