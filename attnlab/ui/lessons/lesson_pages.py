@@ -50,6 +50,7 @@ class LessonPages(QObject):
         self.body = LessonsBody(self.shelf, self.stack, self.page.back)
         self._thumbnails = Thumbnails(self)
         self._thumbnails.ready.connect(self._on_thumbnails_ready)
+        self._is_note = False
         self._note_timer = QTimer(self)
         self._note_timer.setSingleShot(True)
         self._note_timer.setInterval(NOTE_MS)
@@ -190,12 +191,15 @@ class LessonPages(QObject):
     def clear_message(self) -> None:
         """Clear the message."""
         self._note_timer.stop()
+        self._is_note = False
         self.footer.say("")
         self._thumbnails.want([])
 
     def mark_place(self) -> None:
         """Mark the place in the open lesson."""
         self.header.setMinimumHeight(px(50))
+        if self._is_note:
+            self._note_timer.start()  # a note from beside the playground is read from now on
         if self.stack.currentWidget() is self.editor:
             self.editor.focus()
             return
@@ -211,10 +215,12 @@ class LessonPages(QObject):
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a failure."""
         self._note_timer.stop()
+        self._is_note = False
         self.footer.say(sentence, "error")
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence for a while."""
+        self._is_note = True
         self.footer.say(sentence)
         if self.footer.isVisible():
             self._note_timer.start()
@@ -353,4 +359,5 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_note_read(self) -> None:
+        self._is_note = False
         self.footer.say("")

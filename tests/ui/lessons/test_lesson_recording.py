@@ -340,6 +340,20 @@ def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
 
 
+def test_the_note_about_a_recorded_step_goes_when_it_is_read_in_the_editor(
+    person: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.lessons.lesson_pages.NOTE_MS", 50)
+    editor_of(person)  # makes the workspace, in which the note will wait
+    person.window.show_workspace("playground")
+    record(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    assert workspace.message.startswith("Step 1 added")
+    person.window.show_workspace("lessons")
+    person.wait_for(lambda: workspace.message == "")
+
+
 def test_the_way_back_to_the_editor_is_offered_only_outside_it(person: "Person") -> None:
     record(person)
     editor_of(person)
