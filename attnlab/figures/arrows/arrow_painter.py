@@ -16,9 +16,10 @@ FAINT = 0.55
 """The opacity of arrows that are not held."""
 MANY = 128
 """Of more arrows than this, those that are not held are dots."""
+LEAST_LINE = 0.01
+"""The length in pixels below which a line is none: a key that lies along the query has no perpendicular."""
 TIPS = "dots are tips of arrows", "dots: tips"
 """What says so, the longer words first."""
-
 
 FindFace = Callable[[str], Face | QFont]
 """Returns the font of a role, "caption" or "strong"."""
@@ -61,6 +62,11 @@ class ArrowPainter:
         self._palette, self._zoom, self._find_face = palette, zoom, find_face
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
+    def _paint_line(self, start: QPointF, end: QPointF) -> None:
+        """Paint a line that has a length: of one without, Qt writes an outline without points to PDF files."""
+        if _distance(start, end) > LEAST_LINE:
+            self._painter.drawLine(start, end)
+
     def paint_grid(self) -> None:
         """Paint lines at round numbers, their numbers, and the names of the axes."""
         z, sight, painter, room = self._zoom, self._sight, self._painter, self._sight.room
@@ -99,7 +105,7 @@ class ArrowPainter:
         for index, share in mixture.parts:
             if share:
                 painter.setPen(QPen(line, min(max(abs(share) * 14 * z, 0.5), 14 * z)))
-                painter.drawLine(at, self._sight.place(self._data.arrows[index].tip))
+                self._paint_line(at, self._sight.place(self._data.arrows[index].tip))
         painter.setPen(QPen(QColor(p.muted), 1.2 * z, Qt.PenStyle.DashLine))
         painter.drawEllipse(self._sight.place(mixture.equal), 5 * z, 5 * z)
 
@@ -126,11 +132,11 @@ class ArrowPainter:
             if strong:
                 band.setAlphaF(0.22)
                 painter.setPen(QPen(band, 12 * z, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-                painter.drawLine(origin, foot)
+                self._paint_line(origin, foot)
             line = QColor(p.ink if strong else p.muted)
             line.setAlphaF(1.0 if strong else 0.5)
             painter.setPen(QPen(line, (1.4 if strong else 1) * z, Qt.PenStyle.DashLine))
-            painter.drawLine(tip, foot)
+            self._paint_line(tip, foot)
             if strong:
                 self._paint_right_angle(foot, tip, origin)
 
@@ -195,7 +201,7 @@ class ArrowPainter:
         shaft = QColor(colour)
         shaft.setAlphaF(1.0 if arrow.held else 0.25 if arrow.hidden else FAINT)
         painter.setPen(QPen(shaft, (2.6 if arrow.held else 1.2) * z))
-        painter.drawLine(self._sight.place((0, 0)), tip)
+        self._paint_line(self._sight.place((0, 0)), tip)
         radius = arrow.size * z or (7 if arrow.held else 3.8) * z
         painter.setPen(QPen(colour, (2.4 if arrow.held else 1.2) * z))
         painter.setBrush(QColor(p.surface))

@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_circles import CirclesLook
-from attnlab.figures.slides.lens_content import Circles, LensPicture, Plane
 from attnlab.figures.slides.lens_painter import draw_lens
 from attnlab.figures.slides.slide_choices import draw_cards, lay_out_cards
 from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
@@ -40,6 +39,8 @@ MOST_NUMBERED, MOST_BESIDE = 8, 6
 """The columns of sources that get the width for their numbers, and of the map beside them."""
 WIDE = 1.5
 """On screens narrower than this, in heights, sources get no extra width for their numbers."""
+LARGER = (1.5, 1.35, 1.2, 1.1)
+"""The sizes of type above the usual one, of which the largest is taken that fits and is not larger than wanted."""
 LENS_SHARE = 0.58
 """The part of the width for a lens beside the text."""
 NARROW = 1.2
@@ -67,9 +68,8 @@ def draw_slide(
     if sheet.zoom <= 1:
         return _draw(painter, sheet, content, palette, formulas)[0]
     usual = _draw(painter, sheet.usual, content, palette, formulas)
-    for share in (1.0, 0.5):
-        larger = replace(sheet, zoom=1 + share * (sheet.zoom - 1))
-        drawn, outcome = _draw(painter, larger, content, palette, formulas)
+    for zoom in (each for each in LARGER if each <= sheet.zoom):
+        drawn, outcome = _draw(painter, replace(sheet, zoom=zoom), content, palette, formulas)
         if not outcome.loses(usual[1]):
             return drawn
     return _draw(painter, sheet.usual, content, palette, formulas)[0]
@@ -100,7 +100,7 @@ def _draw(
         if content.beside:
             free = replace(free, x=free.x + free.width * (1 - LENS_SHARE), width=free.width * LENS_SHARE)
         free, answers = _leave_for_answers(sheet, content, free, y) if content.side else (free, None)
-        if content.picture is not None and (content.answered or begins_before_answer(content.picture)):
+        if content.picture is not None:
             look = CirclesLook(content.turned, content.labels, content.answered)
             outcome += Outcome(draw_lens(painter, free, content.picture, sheet, palette, formulas, look))
         return Drawn(side=free, left_out=outcome.left_out, top=free.y, answers=answers), outcome
@@ -163,11 +163,6 @@ def _leave_for_answers(sheet: Sheet, content: SlideContent, free: Box, y: float)
     width = (1 - LENS_SHARE) * free.width
     lens = replace(free, width=free.width - width - 0.03 * sheet.inner)
     return lens, Box(free.x + free.width - width, free.y, width, free.height)
-
-
-def begins_before_answer(picture: LensPicture) -> bool:
-    """Return whether a picture begins before its answer; any other picture would give the answer before the reveal."""
-    return isinstance(picture, Plane) or (isinstance(picture, Circles) and bool(picture.walk))
 
 
 def _need_numbers(content: SlideContent) -> bool:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from attnlab.ui.present import PresentWindow
 
 CANVAS = "canvas"
-ASKS = ("arrows", "positions/rotation")
-"""The lenses that are shown while a step asks. The others tell the answer, and are opened with it, as on slides."""
 EXPLANATION = 1
 """The column of the playground whose upper part is the lesson."""
 
@@ -289,7 +287,7 @@ class LessonController(QObject):
     @Slot()
     def _on_answer_changed(self) -> None:
         slide = self.player.slide
-        if slide is not None and slide.step.lens not in (None, *ASKS) and not self.player.elsewhere:
+        if slide is not None and slide.step.lens and not self._may_ask(slide) and not self.player.elsewhere:
             self._show_lens(slide)
 
     @Slot(object)
@@ -306,11 +304,17 @@ class LessonController(QObject):
     def _show_lens(self, slide: "Slide | None") -> None:
         """Open the lens of a step, or the canvas, which the text of a step without a lens is about."""
         lens = slide.step.lens if slide is not None else None
-        if slide is not None and self.player.asking and lens not in ASKS:
+        if slide is not None and self.player.asking and not self._may_ask(slide):
             lens = None
         if lens or self._lens_opened or (slide is not None and not self._touring):
             self._playground.lenses.open_lens(lens or CANVAS)
         self._lens_opened = bool(lens)
+
+    def _may_ask(self, slide: "Slide") -> bool:
+        """Return whether the lens of a step is shown while it asks, as on slides."""
+        from attnlab.ui.present.lens_values import begins_before_answer
+
+        return begins_before_answer(slide.step.lens or "", slide.experiment or self._playground.document.experiment)
 
     def _show_panel(self, slide: "Slide | None") -> None:
         if self.panel is None and slide is not None:

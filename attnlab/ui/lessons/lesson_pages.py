@@ -50,6 +50,7 @@ class LessonPages(QObject):
         self.body = LessonsBody(self.shelf, self.stack, self.page.back)
         self._thumbnails = Thumbnails(self)
         self._thumbnails.ready.connect(self._on_thumbnails_ready)
+        self._is_note = False
         self._note_timer = QTimer(self)
         self._note_timer.setSingleShot(True)
         self._note_timer.setInterval(NOTE_MS)
@@ -73,6 +74,7 @@ class LessonPages(QObject):
         page.print_requested.connect(self._on_print_requested)
         page.edit_requested.connect(self._on_edit_requested)
         self.editor.left.connect(self._on_editor_left)
+        self.stack.currentChanged.connect(self._on_draft_changed)
         self.editor.saved.connect(self._on_saved)
 
     @property
@@ -105,6 +107,7 @@ class LessonPages(QObject):
         self._show_shelf()
         if self._shown is None and self.lessons:
             self._show(self.lessons[0])
+        self._want_pictures()
 
     def _show_shelf(self) -> None:
         """List the lessons that have the wanted words: the included ones, and under a heading the user's."""
@@ -162,8 +165,8 @@ class LessonPages(QObject):
         """Show the draft in the editor."""
         self.editor.show_draft(draft)
         draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
-        self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
+        self._on_draft_changed()
         self.body.hide_list(True)
         if self.editor.isVisible():  # hidden, it would take the keys typed beside the playground
             self.editor.focus()
@@ -188,12 +191,15 @@ class LessonPages(QObject):
     def clear_message(self) -> None:
         """Clear the message."""
         self._note_timer.stop()
+        self._is_note = False
         self.footer.say("")
         self._thumbnails.want([])
 
     def mark_place(self) -> None:
         """Mark the place in the open lesson."""
         self.header.setMinimumHeight(px(50))
+        if self._is_note:
+            self._note_timer.start()  # a note from beside the playground is read from now on
         if self.stack.currentWidget() is self.editor:
             self.editor.focus()
             return
@@ -209,10 +215,12 @@ class LessonPages(QObject):
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a failure."""
         self._note_timer.stop()
+        self._is_note = False
         self.footer.say(sentence, "error")
 
     def show_note(self, sentence: str) -> None:
         """Show one sentence for a while."""
+        self._is_note = True
         self.footer.say(sentence)
         if self.footer.isVisible():
             self._note_timer.start()
@@ -351,4 +359,5 @@ class LessonPages(QObject):
 
     @Slot()
     def _on_note_read(self) -> None:
+        self._is_note = False
         self.footer.say("")

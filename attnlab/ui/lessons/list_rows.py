@@ -1,8 +1,8 @@
-"""Painted rows of a list of lessons or steps: a number, a title, a description and a caption."""
+"""Rows of a list of lessons or steps, and the painter of rows with a number and a title."""
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -15,6 +15,8 @@ from attnlab.ui.lessons.thumbnails import Thumbnail
 from attnlab.ui.widgets.broken_text import break_text
 
 ROW = Qt.ItemDataRole.UserRole
+TITLE_LINES = 3
+"""The most lines of a title."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -50,32 +52,24 @@ class Row:
 
 @guarded
 class RowPainter(QStyledItemDelegate):
-    """Paints rows; their height depends on their texts."""
+    """Paints rows with a number and a title, as high as the title."""
 
     lowers_indices = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        row = index.data(ROW)
-        line, small = QFontMetricsF(font("text")).height(), QFontMetricsF(font("caption")).height()
+        row: Row = index.data(ROW)
         if row.section:
-            return QSize(px(120), round(small) + px(20))
-        room = option.rect.width() or px(300)
-        lines = break_text(
-            row.title, font("strong"), room - px(24) - self._measure_left(row) - self._measure_right(row), 3
-        )
-        height = line * max(len(lines), 1) + px(14)
-        if row.about:
-            height += small * len(break_text(row.about, font("caption"), room - px(24), 2)) + px(2)
-        if row.caption and row.about:
-            height += small + px(4)
-        return QSize(px(120), round(height))
+            return QSize(px(120), round(QFontMetricsF(font("caption")).height()) + px(20))
+        width = _find_texts(_find_area(option.rect)).width() - self._measure_left(row)
+        lines = break_text(row.title, font("text"), width, TITLE_LINES)
+        return QSize(px(120), round(QFontMetricsF(font("text")).height() * max(len(lines), 1)) + px(14))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(ROW)
         palette = palette_of(option.widget)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(option.rect).adjusted(4, 1, -4, -1)
+        area = _find_area(option.rect)
         if row.section:
             self.write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", palette.muted, bottom=True)
             painter.restore()
@@ -86,46 +80,16 @@ class RowPainter(QStyledItemDelegate):
 
     def paint_row(self, painter: QPainter, area: QRectF, row: Row, palette: Palette) -> None:
         """Paint a row over its ground."""
-        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row, palette)
+        room, left = _find_texts(area), self._measure_left(row)
+        if row.number is not None:
+            number = QRectF(room.left(), room.top(), left - px(8), QFontMetricsF(font("number")).height())
+            painter.setFont(font("number"))
+            painter.setPen(QColor(palette.muted))
+            painter.drawText(number, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), str(row.number))
+        self.paint_block(painter, room.adjusted(left, 0, 0, 0), row.title, font("text"), palette.ink, TITLE_LINES)
 
     def _measure_left(self, row: Row) -> int:
         return px(28) if row.number is not None else 0
-
-    def _measure_right(self, row: Row) -> int:
-        return px(40) if row.now or (row.caption and not row.about) else 0
-
-    def _say(self, painter: QPainter, room: QRectF, row: Row, palette: Palette) -> None:
-        left = self._measure_left(row)
-        ink = palette.accent if row.now else palette.ink
-        if row.number is not None:
-            number = QRectF(room.left(), room.top(), left - px(8), QFontMetricsF(font("number")).height())
-            painter.setFont(font("number_strong" if row.now else "number"))
-            painter.setPen(QColor(palette.accent if row.now else palette.muted))
-            painter.drawText(number, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), str(row.number))
-        right = self._measure_right(row)
-        if right:
-            self.write(
-                painter,
-                QRectF(room.right() - right, room.top() + px(1), right, px(18)),
-                "here" if row.now else row.caption,
-                "caption",
-                palette.accent if row.now else palette.muted,
-                right=True,
-            )
-        style = "strong" if row.number is None or row.now else "text"
-        at = room.adjusted(left, 0, -right, 0)
-        y = self.paint_block(painter, at, row.title, font(style), ink, 3)
-        if row.about:
-            y = self.paint_block(
-                painter,
-                QRectF(room.left(), y + px(2), room.width(), 99),
-                row.about,
-                font("caption"),
-                palette.bad if row.wrong else palette.muted,
-                2,
-            )
-            caption = QRectF(room.left(), y + px(4), room.width(), px(20))
-            self.paint_block(painter, caption, row.caption, font("caption"), palette.muted, 1)
 
     def paint_block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
         """Write at most this many lines; return the y at which they end."""
@@ -154,6 +118,16 @@ class RowPainter(QStyledItemDelegate):
         flag = Qt.AlignmentFlag
         across = flag.AlignRight if right else flag.AlignLeft
         painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
+
+
+def _find_area(row: QRect) -> QRectF:
+    """Return the part of a row that is painted: its ground."""
+    return QRectF(row).adjusted(4, 1, -4, -1)
+
+
+def _find_texts(area: QRectF) -> QRectF:
+    """Return the part of the ground for the texts."""
+    return area.adjusted(px(8), px(6), -px(8), -px(6))
 
 
 def paint_ground(painter: QPainter, area: QRectF, option: QStyleOptionViewItem, palette: Palette) -> None:

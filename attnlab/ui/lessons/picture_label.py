@@ -15,8 +15,8 @@ from attnlab.ui.base.themed import palette_of
 
 GAP = 6
 MOST_HEIGHT = 260
-CHART_HEIGHT = 150
-"""The height of a chart in pixels at 100 %."""
+CHART_HEIGHT, LOW_CHART_HEIGHT = 150, 110
+"""The height of a chart in pixels at 100 %, and of each of several, so that a question below them is in sight."""
 
 
 @guarded
@@ -51,7 +51,7 @@ class PictureLabel(QWidget):
     def _measure(self, shown: QImage | Chart) -> QSize:
         width = max(self.width(), 1)
         if isinstance(shown, Chart):
-            return QSize(width, px(CHART_HEIGHT))
+            return QSize(width, px(CHART_HEIGHT if self.count == 1 else LOW_CHART_HEIGHT))
         return shown.size() * min(width / shown.width(), MOST_HEIGHT / shown.height(), 1.0)
 
     def _fit(self) -> None:

@@ -3,33 +3,45 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.lessons.legible_words import warn_of_words
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
+from attnlab.ui.lessons.preview_lens import PreviewLens
 from attnlab.ui.present.slide_view import SlideView
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.playground import Playground
 
-MOST_WORDS = 60
 DRAWN_HEIGHT = 720
 """The height for which slides are laid out in the editor: that of a small projector."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SlideShown:
+    """The slide of a step with everything revealed: its content, the one with its map if it has a lens, its numbers."""
+
+    slide: "Slide"
+    trace: "Trace"
+    content: "SlideContent"
+    map_slide: "SlideContent"
+
+
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A step's text with its numbers, the sentences about its problems, and its slide with everything revealed."""
+    """A step's text with its numbers, the sentences about its problems, and its slide."""
 
     text: str
     wrong: tuple[str, ...]
-    content: "SlideContent | None" = None
+    shown: SlideShown | None = None
 
 
 def preview_step(lesson: Lesson, index: int) -> Previewed:
@@ -39,19 +51,18 @@ def preview_step(lesson: Lesson, index: int) -> Previewed:
 
     step = lesson.steps[index]
     slide = make_slides(lesson)[index]
-    text = "\n\n".join(each for each in (step.text, step.answer) if each)
-    if slide.experiment is not None and ("{{" in text or "{=" in text):
+    texts = step.text, step.answer
+    if slide.experiment is not None and any("{{" in text or "{=" in text for text in texts):
         before = compute(slide.before or slide.experiment, "cpu", "float32")
-        text = fill_text(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
+        now = compute(slide.experiment, "cpu", "float32")
+        texts = fill_text(step.text, now, before, slide, True), fill_text(step.answer, now, before, slide, True)
     marked = replace(lesson, problems=(), steps=tuple(_set_line_numbers(s, i) for i, s in enumerate(lesson.steps)))
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
-    words = len(text.split())
-    if words > MOST_WORDS:
-        wrong.append(f"{words} words are hard to read from the back row; about {MOST_WORDS} are enough.")
-    return Previewed(text, tuple(wrong), _make_content(slide))
+    wrong += filter(None, map(warn_of_words, ("The text", "The text after the reveal"), texts))
+    return Previewed("\n\n".join(filter(None, texts)), tuple(wrong), _make_slide(slide))
 
 
-def _make_content(slide: "Slide") -> "SlideContent | None":
+def _make_slide(slide: "Slide") -> SlideShown | None:
     """Return the slide of a step with its numbers; None if it shows the open experiment or cannot be computed."""
     from attnlab.compute.engine import check_size, compute
     from attnlab.ui.present.content import Moment, make_content
@@ -64,7 +75,9 @@ def _make_content(slide: "Slide") -> "SlideContent | None":
         before = now if slide.before in (None, slide.experiment) else compute(slide.before, "cpu", "float32")
     except AttnlabError:
         return None
-    return make_content(slide, now, before, Moment())
+    map_slide = make_content(slide, now, before, Moment())
+    content = make_content(slide, now, before, Moment(lens=True)) if slide.step.lens else map_slide
+    return SlideShown(slide, now, content, map_slide)
 
 
 def _set_line_numbers(step: Step, index: int) -> Step:
@@ -105,6 +118,9 @@ class Preview(QFrame):
         self.picture.drawn_height = DRAWN_HEIGHT
         self.picture.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.picture.setToolTip("The slide of this step, with everything revealed")
+        self._shown: SlideShown | None = None
+        self.lens = PreviewLens(playground, self.picture)
+        self.lens.ready.connect(self._show_slide)
 
     def show_step(self, lesson: Lesson, index: int) -> None:
         """Show a step of a lesson when it is computed; only the newest request is shown."""
@@ -131,7 +147,12 @@ class Preview(QFrame):
         self.text.show_markdown(result.text)
         show_text(self.wrong, "\n".join(result.wrong))
         self.wrong.setVisible(bool(result.wrong))
-        self.picture.setVisible(result.content is not None)
-        if result.content is not None:
-            self.picture.show_content(result.content)
+        self._shown = result.shown
+        self.picture.setVisible(result.shown is not None)
+        self._show_slide()
         self.filled.emit()
+
+    @Slot()
+    def _show_slide(self) -> None:
+        if (shown := self._shown) is not None:
+            self.lens.show_slide(shown.slide, shown.trace, shown.content, shown.map_slide)

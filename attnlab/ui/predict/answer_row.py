@@ -37,6 +37,7 @@ class AnswerRow(QWidget):
         column.addWidget(self.verdict)
         column.addWidget(self.arithmetic)
         self.arithmetic.hide()
+        self._keeps_line = True
         self.set_zoom(1.0)
 
     def set_place(self, place: str) -> None:
@@ -56,10 +57,16 @@ class AnswerRow(QWidget):
         layout = self.layout()
         assert layout is not None
         layout.setSpacing(px(4 * zoom))
-        self.verdict.setMinimumHeight(round(QFontMetricsF(self.verdict.font()).height()))  # so that no button moves
+        self.verdict.setMinimumHeight(round(QFontMetricsF(self.verdict.font()).height()))
+
+    def keep_line(self, on: bool) -> None:
+        """Keep a line for the sentence about the answer, so that no button moves when it appears, or keep none."""
+        self._keeps_line = on
+        self.verdict.setVisible(on or bool(self.verdict.text()))
 
     def say(self, sentence: str, role: str) -> None:
         """Say one sentence about the answer; ``role`` is good, error or muted."""
+        self.verdict.setVisible(self._keeps_line or bool(sentence))
         show_text(self.verdict, sentence)
         set_role(self.verdict, role)
 

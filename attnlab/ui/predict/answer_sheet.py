@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TRIES = 2
 """The number of wrong answers after which the arithmetic is shown."""
+FEW = 3
+"""The most blanks with room for a sentence below each; more of them stand close together, to be in sight."""
 _FONT_SIZE = re.compile(r"font-size:(\d+)px")
 
 
@@ -136,7 +138,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         for button in (self.check_button, self.reveal_button):
             button.setFont(font("text", zoom))
         self._column.setSpacing(px(12 * zoom))
-        self._rows.setSpacing(px(8 * zoom))
+        self._space_rows()
         for each in self._asked:
             each.row.set_zoom(zoom)
             if each.known:
@@ -158,19 +160,24 @@ class AnswerSheet(FollowsTheme, QWidget):
             self._rows.removeWidget(each.row)
             each.row.hide()
             each.row.deleteLater()
-        self._asked = [self._make_row(answer) for answer in answers]
+        self._asked = [self._make_row(answer, len(answers) <= FEW) for answer in answers]
+        self._space_rows()
         self.setFocusProxy(self._asked[0].row.field if self._asked else None)  # type: ignore[arg-type]  # which Qt takes
         order = [*(each.row.field for each in self._asked), self.check_button, self.reveal_button]
         for before, after in pairwise(order):  # the buttons were created first, and the proxy changes the order, too
             QWidget.setTabOrder(before, after)
 
-    def _make_row(self, answer: "Answer") -> _Asked:
+    def _space_rows(self) -> None:
+        self._rows.setSpacing(px((8 if len(self._asked) <= FEW else 4) * self._zoom))
+
+    def _make_row(self, answer: "Answer", few: bool) -> _Asked:
         from attnlab.lessons.exercise import describe_cell
 
         assert self._trace is not None
         row = AnswerRow(self)
         row.set_place(describe_cell(self._trace.experiment, answer.cell))
         row.set_zoom(self._zoom)
+        row.keep_line(few)
         self._rows.addWidget(row)
         row.show()
         each = _Asked(answer, row)

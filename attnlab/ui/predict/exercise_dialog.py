@@ -27,6 +27,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import set_role
+from attnlab.ui.playground.example_cell import find_example_cell
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
@@ -165,13 +166,19 @@ class ExerciseDialog(QDialog):
         return self.form.read_exercise(self._playground.document.experiment, self._find_cell())
 
     def _find_cell(self) -> "Cell":
-        """Return the held cell, else the first cell of the current stage."""
+        """Return the held cell, else the example in Explain if its stage is in view, else the first cell of a stage."""
         from attnlab.attention.stages.explanation import Cell
         from attnlab.attention.stages.table import BY_NAME
 
         view, stage = self._playground.document.view, self._playground.current_stage
-        if view.cell is not None and view.pinned and view.cell.stage == stage:
+        if view.cell is not None and view.pinned:
             return view.cell
+        reply = self._playground.reply
+        trace = reply.trace if reply is not None else None
+        if trace is not None and trace.experiment is self._playground.document.experiment:
+            example = find_example_cell(trace, view)
+            if example is not None and example.stage == stage:
+                return example
         head = view.head if isinstance(view.head, int) else None if view.head == "mean" else 0
         return Cell(stage, 0, 0, head if BY_NAME[stage].has_heads else None)
 
@@ -345,7 +352,9 @@ class ExerciseDialog(QDialog):
     @Slot(object)
     def _on_computed(self, reply: object) -> None:
         trace = getattr(reply, "trace", None)
-        if self.right.currentIndex() == 1 and trace is not None:
+        if self.right.currentIndex() == 0:
+            self._soon.start()  # the example is known
+        elif trace is not None:
             self.answer_sheet.show_question(*self._asked, trace)
 
     @Slot(object)

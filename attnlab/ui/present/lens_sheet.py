@@ -78,18 +78,21 @@ class LensSheet(QGraphicsView):
             self._shown = *self._shown[:2], trace
             self.lens.show_trace(trace, view)
 
-    def place(self, box: "Box", size_px: float) -> None:
-        """Fill a part of the slide, enlarged to the slide's font size or as far as the lens fits."""
-        self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
+    def place(self, box: "Box", size_px: float, shrunk: float = 1.0) -> None:
+        """Fill a part of the slide, enlarged to the slide's font size or as far as the lens fits.
+
+        A slide that is ``shrunk``, such as the one in the editor, shows the lens as large as the slide shows its text.
+        """
+        self.setGeometry(*(round(shrunk * length) for length in (box.x, box.y, box.width, box.height)))
         zoom = find_largest_zoom(box, size_px)
-        self._enlarge(box, zoom)
+        self._enlarge(box, zoom, shrunk)
         while zoom > LEAST_ZOOM and self._can_scroll():
             zoom = max(zoom - 0.1, LEAST_ZOOM)
-            self._enlarge(box, zoom)
+            self._enlarge(box, zoom, shrunk)
 
-    def _enlarge(self, box: "Box", zoom: float) -> None:
+    def _enlarge(self, box: "Box", zoom: float, shrunk: float) -> None:
         self.resetTransform()
-        self.scale(zoom, zoom)
+        self.scale(shrunk * zoom, shrunk * zoom)
         if self._proxy is not None:
             rect = QRectF(0, 0, box.width / zoom, box.height / zoom)
             self._proxy.setGeometry(rect)

@@ -89,6 +89,14 @@ def count_words(lens: str, e: "Experiment") -> int:
     return ROPE_QUERIES[1] - ROPE_QUERIES[0] if walks else 0
 
 
+def begins_before_answer(lens: str, e: "Experiment") -> bool:
+    """Return whether a lens is shown while its step asks: arrows, which cover what is asked for, and a walk of words.
+
+    Every other lens would tell the answer, and is shown with it, in the window and on slides.
+    """
+    return lens == ARROWS or count_words(lens, e) > 0
+
+
 def has_picture(lens: str) -> bool:
     """Return whether a lens is drawn for slides."""
     return lens == ARROWS or lens in _PICTURES

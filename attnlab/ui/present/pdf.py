@@ -23,7 +23,7 @@ from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, make_paper_lens
-from attnlab.ui.present.lens_values import find_shown, has_picture, make_picture
+from attnlab.ui.present.lens_values import begins_before_answer, find_shown, has_picture, make_picture
 from attnlab.ui.present.paper import Paper
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) 
             picture = make_picture(slide.step.lens, trace, find_shown(slide))
         except AttnlabError:
             return page
-        return replace(make_content(slide, trace, before, replace(moment, lens=True)), picture=picture)
+        may_tell = moment.answered or begins_before_answer(slide.step.lens, trace.experiment)
+        with_lens = make_content(slide, trace, before, replace(moment, lens=True))
+        return replace(with_lens, picture=picture if may_tell else None)
     words = make_content(slide, trace, before, replace(moment, lens=True))
     parts = {each.name: getattr(words, each.name) for each in fields(words)}
     return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.base.text_marks import read_aloud
 from attnlab.figures.palette import PALETTES, Palette
+from attnlab.figures.slides.slide_painter import LARGER
 from attnlab.figures.slides.slide_text import make_face
 from attnlab.lessons.duration import plan_seconds
 from attnlab.ui.base.announcing import announce
@@ -50,7 +51,7 @@ CURSOR_MS = 2500
 """The time without movement after which the pointer is hidden."""
 ONE_SCREEN = 0.9
 """The largest share of a single screen for the speaker window: its frame and the audience's window stay reachable."""
-ZOOMS = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
+ZOOMS = (0.9, 1.0, *reversed(LARGER))
 Key = Qt.Key
 
 

@@ -216,8 +216,9 @@ class Presenter(QObject):
         return self._contents.find(slide, trace, before, own, picture, moment)
 
     def _find_picture(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "LensPicture | None":
-        """Return what the lens of a slide shows; computed for the current slide only."""
-        return self.lens.find_picture(slide, trace, wanted=slide is self.slide) if moment.lens else None
+        """Return what the lens of a slide shows, as far as it may; computed for the current slide only, and ahead."""
+        picture = self.lens.find_picture(slide, trace, wanted=slide is self.slide) if moment.lens else None
+        return picture if moment.answered or self.lens.begins_before_answer(slide) else None
 
     @property
     def is_drawn(self) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.ui.present.lens_pictures import LensPictures
-from attnlab.ui.present.lens_values import ROTATION, count_words, find_shown
+from attnlab.ui.present.lens_values import ROTATION, begins_before_answer, count_words, find_shown
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -42,6 +42,10 @@ class SlideLens(QObject):
         if not self.usable or self.is_operated:
             return 0
         return count_words(slide.step.lens or "", slide.experiment or self._playground.document.experiment)
+
+    def begins_before_answer(self, slide: "Slide") -> bool:
+        """Return whether the lens of a slide is shown while it asks."""
+        return begins_before_answer(slide.step.lens or "", slide.experiment or self._playground.document.experiment)
 
     def find_picture(self, slide: "Slide", trace: "Trace | None", *, wanted: bool) -> "LensPicture | None":
         """Return what the lens of a slide shows; computed only if it is ``wanted``."""

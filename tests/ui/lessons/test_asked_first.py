@@ -14,15 +14,14 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.compute.engine import compute
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
+from attnlab.figures.slides.lens_content import Circles, Plane
 from attnlab.figures.slides.slide_content import SlideContent
-from attnlab.figures.slides.slide_painter import begins_before_answer
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.slides import fill_text, make_slides
-from attnlab.ui.lessons.lesson_controller import ASKS
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.present.content import Moment, make_content
-from attnlab.ui.present.lens_values import find_shown, make_picture
+from attnlab.ui.present.lens_values import begins_before_answer, find_shown, make_picture
 from tests.ui.explained import read_explained
 from tests.ui.lessons.test_lessons_workspace import find_controller
 
@@ -130,14 +129,14 @@ def test_a_lens_that_tells_the_answer_is_opened_with_it(person: "Person", name: 
     assert lenses.current == lens
 
 
-def test_other_lenses_with_a_question_are_drawn_on_slides_before_its_answer() -> None:
-    """The window keeps a list of them; slides decide by the kind of picture."""
+def test_other_lenses_with_a_question_cover_the_answer_or_are_walked_first() -> None:
     for name in list_shipped():
         for slide in make_slides(find(name)):
             if slide.step.lens and slide.step.has_answer and slide.experiment is not None:
                 picture = make_picture(slide.step.lens, compute(slide.experiment), find_shown(slide))
                 assert picture is not None
-                assert begins_before_answer(picture) == (slide.step.lens in ASKS)
+                begins = isinstance(picture, Plane) or (isinstance(picture, Circles) and bool(picture.walk))
+                assert begins_before_answer(slide.step.lens, slide.experiment) == begins
 
 
 def read_lens(person: "Person") -> str:

@@ -21,6 +21,7 @@ from attnlab.lessons.slides import check, make_slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import is_same
 from attnlab.ui.lessons.recording import StepContent, add_step, keep, make_empty_lesson, reorder_steps
+from attnlab.ui.lessons.step_preview import preview_step
 from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui.lessons.conftest import MASKS
 
@@ -296,6 +297,14 @@ def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     person.wait_for(lambda: editor.preview.wrong.text() == "")
 
 
+def test_texts_that_are_too_long_for_the_last_row_are_named() -> None:
+    words = " ".join(["word"] * 60)
+    lesson = parse(f"## Long\n\n```state\npreset: journey\n```\n\n{words}\n\n```answer\n{words}\n```\n", "long")
+    assert preview_step(lesson, 0).wrong == ()
+    (long,) = preview_step(replace(lesson, steps=(replace(lesson.steps[0], answer=f"{words} more"),)), 0).wrong
+    assert long.startswith("The text after the reveal has 61 words")
+
+
 def test_a_text_after_the_reveal_is_typed_saved_and_read_back(person: "Person") -> None:
     record(person)
     editor = editor_of(person)
@@ -329,6 +338,44 @@ def test_a_question_survives_writing_and_reading(person: "Person") -> None:
     question = find("my-lesson").steps[0].question
     assert question is not None
     assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
+
+
+def test_the_note_about_a_recorded_step_goes_when_it_is_read_in_the_editor(
+    person: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.lessons.lesson_pages.NOTE_MS", 50)
+    editor_of(person)  # makes the workspace, in which the note will wait
+    person.window.show_workspace("playground")
+    record(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    assert workspace.message.startswith("Step 1 added")
+    person.window.show_workspace("lessons")
+    person.wait_for(lambda: workspace.message == "")
+
+
+def test_the_way_back_to_the_editor_is_offered_only_outside_it(person: "Person") -> None:
+    record(person)
+    editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    assert not workspace.header.draft.isVisible()
+    person.press("Done")
+    assert workspace.header.draft.isVisible()
+    assert workspace.header.draft.text() == "Continue “My lesson” •"
+    person.click(workspace.header.draft)
+    assert not workspace.header.draft.isVisible()
+
+
+def test_a_lesson_has_its_pictures_when_its_editor_is_left(person: "Person") -> None:
+    record(person)
+    editor_of(person)
+    person.key(Key.Key_S, CTRL)
+    person.press("Done")
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.wait_for(lambda: all(row.thumbnail is not None for row in workspace.page.steps.rows))
+    person.wait_for(lambda: any(row.title == "My lesson" and row.thumbnail for row in workspace.shelf.rows))
 
 
 def test_the_selected_number_is_inserted_into_the_text(person: "Person") -> None:

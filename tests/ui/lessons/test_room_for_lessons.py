@@ -58,6 +58,13 @@ def test_type_enlarged_while_a_lesson_is_open_gives_its_text_more_room(person: "
     person.wait_for(lambda: panel_of(person).height() > before and text.verticalScrollBar().maximum() == 0)
 
 
+@pytest.mark.parametrize(("name", "step"), [("whole-block", 5), ("learned-by-heart", 7)])
+def test_a_question_with_many_answers_or_below_two_charts_is_in_sight(person: "Person", name: str, step: int) -> None:
+    open_step(person, name, step)
+    text = person.find(QScrollArea, "The step’s text")
+    person.wait_for(lambda: text.verticalScrollBar().maximum() == 0)
+
+
 def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> None:
     open_step(person, "causal-masks", 2, 175)
     explain, panel = person.playground.explain, panel_of(person)

@@ -1,9 +1,10 @@
 """The answer sheet, used by keyboard: answers are hidden, then marked and explained."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -223,3 +224,16 @@ def test_check_stays_where_it_is_when_the_verdict_and_the_hint_appear(qtbot: QtB
     assert "Not yet" in read(sheet)
     assert "Hint:" in read(sheet)
     assert sheet.check_button.geometry() == at
+
+
+def test_of_many_answers_more_are_in_sight(qtbot: QtBot, sheet: AnswerSheet, trace: Trace) -> None:
+    """A row without a sentence keeps no line for it, and gets one when there is something to say."""
+    high = fields(sheet)[1].mapTo(sheet, QPoint()).y() - fields(sheet)[0].mapTo(sheet, QPoint()).y()
+    row = tuple(Cell("weights", 4, column, 0) for column in range(5))
+    sheet.show_question(ASK, row, trace)
+    qtbot.waitUntil(lambda: len(fields(sheet)) == len(row))
+    sheet.layout().activate()
+    tops = [field.mapTo(sheet, QPoint()).y() for field in fields(sheet)]
+    assert max(below - above for above, below in pairwise(tops)) < 0.75 * high
+    enter(qtbot, fields(sheet)[0], "9")
+    assert "Not yet" in read(sheet)

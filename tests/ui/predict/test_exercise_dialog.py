@@ -89,6 +89,27 @@ def test_another_cell_in_the_window_changes_the_exercise(dialog: ExerciseDialog,
     assert dialog.form.where.text() == "Scores: Your → with"
 
 
+def test_without_a_held_cell_the_example_in_explain_is_asked_for(person: object, qtbot: QtBot) -> None:
+    playground, window = person.playground, person.window  # type: ignore[attr-defined]
+    person.settle()  # type: ignore[attr-defined]
+    dialog = ExerciseDialog(playground, window)
+    with qtbot.waitSignal(dialog.previewed):
+        dialog.show()
+    assert dialog.form.where.text() == "Weights: starts → journey"
+    person.document.show(alone="scores")  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: dialog.form.where.text() == "Scores: Your → Your")
+    dialog.close()
+    dialog.deleteLater()
+
+
+def test_the_held_cell_is_asked_for_while_another_stage_fills_the_canvas(
+    dialog: ExerciseDialog, person: object, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(dialog.previewed):
+        person.document.show(alone="scores")  # type: ignore[attr-defined]
+    assert dialog.form.where.text() == "Weights: starts → journey"
+
+
 def test_an_impossible_exercise_is_reported_and_cannot_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("a bit")

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT
+from attnlab.figures.slides import slide_painter
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Sheet
 from attnlab.figures.slides.slide_painter import draw_slide
@@ -18,6 +20,7 @@ from attnlab.lessons.library import find
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.present_window import ZOOMS
 
 SIZE = 1366, 768
 
@@ -55,6 +58,31 @@ def test_larger_type_takes_no_number_and_no_word_away(qapp: QApplication, name: 
     assert usual
     for zoom in (1.1, 1.2, 1.35, 1.5):
         assert not usual - read_words(content, zoom), zoom
+
+
+@pytest.mark.parametrize(("name", "step"), [("heads", 9), ("six-words", 7)])
+def test_each_larger_size_of_type_is_at_least_as_large_as_the_last(
+    qapp: QApplication, name: str, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dense slide, whose type cannot be 1.5 times as large, has the largest type that fits, not the usual one."""
+    dress_type()
+    slide = make_slides(find(name), step)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
+    drawn: list[float] = []
+    draw = slide_painter._draw
+
+    def note(painter: QPainter, sheet: Sheet, *parts: Any) -> Any:
+        drawn.append(sheet.zoom)
+        return draw(painter, sheet, *parts)
+
+    monkeypatch.setattr(slide_painter, "_draw", note)
+    sizes = []
+    for zoom in ZOOMS:
+        read_words(content, zoom)
+        sizes.append(drawn[-1])
+    assert sizes == sorted(sizes)
+    assert 1.1 <= sizes[-1] < 1.5
 
 
 def test_small_maps_have_two_decimals_and_large_cells_no_more(qapp: QApplication) -> None:

@@ -139,8 +139,10 @@ def list_colours(image: QImage) -> set[int]:
 def test_a_lens_that_gives_the_answer_comes_with_it(lecture: Callable[..., Any]) -> None:
     text = "## Look\n\n```state\npreset: saturated\nlens: saturation\n```\n\nSame?\n\n```answer\nNo.\n```\n"
     talk = lecture(parse(text, "look"))
-    talk.person.wait_for(lambda: isinstance(talk.content.picture, Charts))
+    following = talk.presentation.presenter.make_next_content
+    talk.person.wait_for(lambda: following() is not None and isinstance(following().picture, Charts))  # computed ahead
     side = talk.presentation.view.drawn.side
+    assert talk.content.picture is None
     assert list_colours(read_side(talk)) == {QColor(LIGHT.ground).rgb()}
     talk.press(Key.Key_Right)
     assert talk.answer() == "No."

@@ -18,6 +18,7 @@ from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides.lens_content import Table
 from attnlab.lessons.lesson import Lesson
+from attnlab.lessons.library import find
 from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import make_tour
 from attnlab.ui.present import write_pdf
@@ -134,16 +135,29 @@ def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str, monkey
     assert with_lens != with_map
 
 
+def test_every_outline_in_the_file_has_points(tmp_path: Path) -> None:
+    """Of lines without a length, such as the perpendicular of a key along the query, viewers of PDF files complain."""
+    path = tmp_path / "arrows.pdf"
+    write_pdf(find("attention-is-geometry"), path)
+    painted = b"\n".join(read_streams(path))
+    assert b"h f\n" in painted
+    assert not re.findall(rb"gs\nh\b", painted)
+
+
 def glyphs(path: Path) -> int:
     """Return how many runs of glyphs the pages of a PDF file show."""
-    streams = re.findall(rb"stream\r?\n(.*?)endstream", path.read_bytes(), re.DOTALL)
-    shown = 0
-    for stream in streams:
+    return sum(len(re.findall(rb"\bT[jJ]\b", stream)) for stream in read_streams(path))
+
+
+def read_streams(path: Path) -> list[bytes]:
+    """Return the streams of a PDF file that can be decompressed, among them what its pages paint."""
+    found = []
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", path.read_bytes(), re.DOTALL):
         try:
-            shown += len(re.findall(rb"\bT[jJ]\b", zlib.decompress(stream)))
+            found.append(zlib.decompress(stream))
         except zlib.error:
             continue
-    return shown
+    return found
 
 
 @pytest.mark.parametrize(
