@@ -17,7 +17,6 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.answer_pair import AnswerPair
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.run_files import RunFiles
-from attnlab.ui.train.run_words import make_title
 from attnlab.ui.train.second_run import RunHead, SecondRun
 from attnlab.ui.widgets.scroll_pair import ScrollPair
 
@@ -135,7 +134,7 @@ class RunComparison(QObject):
     def _format_name(self, run: Run) -> str:
         from attnlab.training.models import KINDS
 
-        name = make_title(run.name, run.spec, self._keeper.find_folder(run))
+        name = self._workspace.make_title(run)
         seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
         return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
 

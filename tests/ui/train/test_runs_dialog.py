@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.training import store
 from attnlab.training.store import Summary
 from attnlab.ui.train.run_views import _describe_memory
-from attnlab.ui.train.run_words import find_loss, make_title
+from attnlab.ui.train.run_words import find_loss, format_line, make_title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
@@ -175,6 +175,17 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     assert make_title("mine", spec, tmp_path / name) == "mine"
     assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
     assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
+
+
+@pytest.mark.parametrize("name", ["reverse, seed 0", "reverse-0-20200102-143216"])
+def test_a_branch_of_a_run_without_a_name_is_titled_as_the_run(name: str, tmp_path: Path) -> None:
+    spec, folder = tiny(), tmp_path / "reverse-0-20200102-143216"
+    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32"
+    assert make_title(f"{name}, from step 1,265, rate 0.001", spec, folder) == title
+    assert make_title("mine, from step 265", spec, folder) == "mine, from step 265"
+    found = Summary(folder, f"{name}, from step 265", spec, "ended", 300)
+    assert format_line(found, spec)[0] == "seed 0, from step 265"  # not the words for its origin
+    assert format_line(replace(found, name=name), spec)[0] == "seed 0"
 
 
 def test_in_a_small_window_with_large_type_columns_are_joined(pupil: Pupil, tmp_path: Path) -> None:
