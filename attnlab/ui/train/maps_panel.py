@@ -131,10 +131,11 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
-        least = px(LEAST_MAP)
+        least = legible = px(LEAST_MAP)
         if self.large_map.index is not None:
-            least = px(LEAST_LARGE) + self.large_map.measure_top(self.width())
-        self.answer.arrange(self.height() - self._measure_above(), least)
+            top = self.large_map.measure_top(self.width())
+            least, legible = px(LEAST_LARGE) + top, self.large_map.sheet.measure_legible() + top
+        self.answer.arrange(self.height() - self._measure_above(), least, legible)
         self._fit_whole()
 
     def _measure_above(self) -> int:
