@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.training.heads_off import Place, read_heads
+from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -201,6 +202,9 @@ class MapsPanel(FollowsTheme, QWidget):
             self._set_empty(False)
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
+        if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
+            for area in (self.area, self.model.area):
+                area.verticalScrollBar().setValue(0)
         self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         if self.head.mean.isChecked():
@@ -431,6 +435,11 @@ class MapsPanel(FollowsTheme, QWidget):
 
 def _measure_height(widget: QWidget, width: int) -> int:
     return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+
+
+def _find_model(spec: RunSpec) -> tuple[object, ...]:
+    """Return the settings of which other values are another model, with other maps."""
+    return spec.task, dict(spec.options), spec.model
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:
