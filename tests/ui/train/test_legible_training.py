@@ -210,7 +210,7 @@ def test_the_labels_of_the_rows_of_an_enlarged_map_do_not_touch(student: "Studen
     sheet = ws.maps.large_map.sheet
     bold = QFont(face("caption", sheet.zoom * LABEL_SIZE))
     bold.setBold(True)
-    ink = QFontMetricsF(bold).tightBoundingRect("⟨ (writes a)").height()
+    ink = QFontMetricsF(bold).tightBoundingRect("⟨ (writes “a”)").height()
     student.wait_for(lambda: sheet.grid is not None and sheet.grid.rows == 13 and sheet.grid.cell_height >= ink + 2)
     ws.maps.close_map()
     assert not ws.maps.answer.is_folded
