@@ -19,9 +19,10 @@ EDITED = "edited"
 
 
 def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
-    """Return the differences of another run, which has reached a step, in few words: "seed 1", "positions none".
+    """Return the differences of another run, which has reached a step, in few words: "positions none, seed 1".
 
-    If only its number of steps is another, this says how many it has taken: "2,000 steps", "1,061 of 2,000 steps".
+    If only its number of steps is another, or also its seed, this says how many it has taken: "2,000 steps",
+    "seed 1, 1,061 of 2,000 steps".
     """
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
@@ -33,9 +34,11 @@ def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
         if getattr(mine, name) != getattr(theirs, name)
     ]
     telling = [each for each in found if not each.startswith("steps ")]  # a branch has more steps
+    seed = f"seed {other.train.seed}"
+    seeds = [seed] if other.train.seed != spec.train.seed else []
     if found and not telling:
-        return f"{format_reached(step, other.train.steps)} steps"
-    return ", ".join(telling[:2]) or f"seed {other.train.seed}"
+        return ", ".join([*seeds, f"{format_reached(step, other.train.steps)} steps"])
+    return ", ".join([*telling[:2], *seeds]) or seed
 
 
 def format_reached(step: int, steps: int) -> str:
