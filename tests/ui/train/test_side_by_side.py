@@ -116,8 +116,10 @@ def level(pupil: Pupil) -> bool:
 def test_the_curves_are_as_wide_after_the_model_as_before(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=30))
     maps, body, comparing = pupil.trainer.maps, pupil.trainer.body, pupil.tools.comparing
+    pupil.trainer.settings.task.setFocus()
     comparing.compare_kind("encoder")
     pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    assert pupil.window.focusWidget() is maps.view  # no button of the time line
     pupil.wait_for(lambda: len(set(body.sizes()[1:3])) == 1)
     before = body.sizes()
     assert before[-1] > 300
