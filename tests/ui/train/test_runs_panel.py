@@ -46,8 +46,10 @@ def test_a_saved_run_opens_with_its_moments_and_an_interrupted_one_continues(pup
     trained(pupil, 1)
     runs = pupil.tools.runs
     pupil.wait_for(lambda: first in runs.rows)
+    runs.rows[first].setFocus()
     QTest.mouseDClick(runs.rows[first], Qt.MouseButton.LeftButton)
     pupil.wait_for(lambda: pupil.run.spec == spec)
+    assert pupil.window.focusWidget() is pupil.trainer.maps.view  # not the next workspace, which Space would open
     assert pupil.run.status == "interrupted"
     assert early.step in pupil.trainer.footer.line.steps
     assert pupil.trainer.settings.complaint() == ""
