@@ -108,9 +108,9 @@ class RunComparison(QObject):
         maps.close_map()
         right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)
-        focused = body.window().focusWidget()
+        had_focus = settings.isAncestorOf(body.window().focusWidget())  # Qt takes None, too
         self._workspace.room.show_settings(False)
-        if focused is not None and settings.isAncestorOf(focused):  # else it goes to a button of the time line
+        if had_focus:  # else it goes to a button of the time line
             maps.view.setFocus()
         _share_evenly(body, body.indexOf(maps), right)
         areas = (maps.area, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
