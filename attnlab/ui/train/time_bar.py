@@ -68,7 +68,7 @@ class TimeBar(FollowsTheme, QFrame):
         self._show_buttons()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(8)
         for name in ("first", "play", "last"):
@@ -123,9 +123,16 @@ class TimeBar(FollowsTheme, QFrame):
     def _make_room(self) -> None:
         """Fit the message beside the line, so that the bar keeps its height; hide the memory if it does not fit."""
         wide = self.message.fontMetrics().horizontalAdvance(self.message.text())
-        wide = min(wide, int(MOST * self.width()))
+        wide = max(min(wide, int(MOST * self.width()), self.width() - self._measure_others()), 0)
         self.message.setFixedWidth(wide)
         self.memory.setVisible(self.width() >= px(ROOMY) + wide)
+
+    def _measure_others(self) -> int:
+        """Return the least width of the bar without the message and the memory."""
+        parts = *self.buttons.values(), self.speed, self.line
+        margins, gap = self._row.contentsMargins(), self._row.spacing()
+        least = sum(max(each.minimumSizeHint().width(), each.minimumWidth()) + gap for each in parts)
+        return least + margins.left() + margins.right()
 
     @property
     def playing(self) -> bool:
