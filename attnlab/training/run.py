@@ -173,7 +173,8 @@ class Run:
             self.unmark(mark.step)
         own = set(self._marks)
         for mark in marks:
-            if mark.step not in own:
+            moment = self.recorder.find_nearest(mark.step)
+            if moment is not None and moment.step not in own:
                 self.mark(mark)
 
     def goes_with(self, spec: RunSpec) -> bool:

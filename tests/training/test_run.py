@@ -276,3 +276,13 @@ def test_a_suggested_mark_never_replaces_the_users_mark() -> None:
     assert [(mark.step, mark.suggested) for mark in run.marks] == [(2, False), (4, True)]
     run.toggle_mark(2)
     assert [mark.step for mark in run.marks] == [4]
+
+
+def test_a_mark_suggested_beside_the_users_mark_does_not_replace_it_either() -> None:
+    run = Run(RunSpec(), "marked")
+    for step in (10, 20, 30):
+        run.take(progress(step, step - 1))
+    run.mark(Mark(20, "edited: decoder 1"))
+    run.suggest([Mark(21, "loss falls", suggested=True)])  # the nearest moment is that of step 20
+    run.suggest([])
+    assert [mark.title for mark in run.marks] == ["edited: decoder 1"]

@@ -12,6 +12,7 @@ from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
 from attnlab.figures.scales import SCALES
 from attnlab.ui.export.figure_choices import FORMATS
 from attnlab.ui.export.file_name import make_slug
+from attnlab.ui.widgets.fields.elided_field import ElidedField
 from attnlab.ui.widgets.fields.form_parts import combo, pair
 from attnlab.ui.widgets.fields.form_style import DIALOG
 from attnlab.ui.widgets.fields.menu_field import MenuField
@@ -46,7 +47,7 @@ class ExportForm(OptionFields):
         self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
         self.height_mm.setPlaceholderText("as needed")
         self.width_mm.setPlaceholderText("usual")
-        self.title = TextField()
+        self.title = ElidedField()
         self.titled, self.labels, self.colour_bar = (QCheckBox(name) for name in ("Title", "Labels", "Colour bar"))
         self.numbers = combo([("Auto", "auto"), ("Small too", "on"), ("None", "off")])
         counted = [(f"{n} decimals" if n != 1 else "1 decimal", n) for n in range(DECIMALS[0], DECIMALS[1] + 1)]
@@ -56,7 +57,7 @@ class ExportForm(OptionFields):
         self.each_head, self.mute_sinks = QCheckBox("For each head"), QCheckBox("Mute sinks")
         self.ground = combo([("Light", "light"), ("Dark", "dark"), ("Transparent", "transparent")])
         self.format = combo([(title, ending) for ending, title in FORMATS.items()])
-        self.name = TextField()
+        self.name = ElidedField()
         self._lay_out()
         self._connect()
 

@@ -150,12 +150,12 @@ class AnswerCard(FollowsTheme, Surface):
         """Whether the card is one line."""
         return self._is_low and not self._unfolded
 
-    def arrange(self, height: int, least: int) -> None:
-        """Fit the card to the height that it shares with the maps, which need at least ``least`` pixels of it.
+    def arrange(self, height: int, least: int, legible: int) -> None:
+        """Fit the card to the height that it shares with the maps, which are legible in ``legible`` pixels of it.
 
-        A card that was unfolded stays so while the window is low and that much is left.
+        A card that was unfolded stays so while the window is low and at least ``least`` pixels are left.
         """
-        is_low = height - self.measure_whole(MOST_LINES) < px(BELOW)
+        is_low = height - self.measure_whole(MOST_LINES) < max(px(BELOW), legible)
         can_unfold = height - self.measure_whole(1) >= least
         if (is_low, can_unfold) != (self._is_low, self._can_unfold):
             self._unfolded = self._unfolded and is_low and self._is_low and can_unfold

@@ -51,7 +51,7 @@ class BlockDetails(FollowsTheme, QWidget):
         self.heads = MapsView()
         self.heads.setAccessibleName("Maps of the chosen block")
         self.heads.map_opened.connect(self.head_chosen)
-        self.large_button, self.open_button = QPushButton("Large map"), QPushButton("Open in playground")
+        self.large_button, self.open_button = QPushButton("Large map"), QPushButton("Open in Playground")
         self.large_button.setToolTip("Show the chosen head’s map large (Esc returns)")
         self.open_button.setToolTip("Open this layer in the playground with its real inputs and weights")
         self.large_button.clicked.connect(self.map_wanted)

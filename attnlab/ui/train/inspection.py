@@ -66,6 +66,7 @@ class Inspection(QObject):
         self.seen: Seen | None = None
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
+        self._task: object = None
         self.inspector = Inspector()
         self.worker = ModelWorker(KINDS, self.inspector.prepare, self, PATIENT)
 
@@ -85,6 +86,10 @@ class Inspection(QObject):
         if probe != self.probe:
             self.probe, self.course = probe, {}
 
+    def leave_task(self) -> None:
+        """Forget the probe, which another task could not read, and any look that is still computed for it."""
+        self.probe, self._task = "", None
+
     def check(self, spec: RunSpec) -> None:
         """Request the check of settings."""
         self.worker.ask("check", partial(self.inspector.check, spec), self.checked.emit, self.probe_refused.emit)
@@ -92,6 +97,7 @@ class Inspection(QObject):
     def look(self, at: At, probe: str = "") -> None:
         """Request the maps of a moment, for the current probe or for a new one."""
         if probe or self.probe:
+            self._task = _find_task(at[0])
             job = partial(self.inspector.look, *at, probe or self.probe, self.gradients, self.inside, self.stream)
             self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
@@ -147,6 +153,8 @@ class Inspection(QObject):
         self.worker.stop()
 
     def _take_look(self, seen: Seen) -> None:
+        if _find_task(seen.spec) != self._task:
+            return
         self.replace_probe(seen.probe)
         self.seen = seen
         if self._run is not None and seen.spec is self._run.spec and not self.inspector.off:
@@ -174,6 +182,11 @@ class Inspection(QObject):
         return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(
             len(kept), *shape
         )
+
+
+def _find_task(spec: RunSpec) -> object:
+    """Return the settings that decide which probes can be read."""
+    return spec.task, dict(spec.options)
 
 
 def _ignore_failure(_: str) -> None:

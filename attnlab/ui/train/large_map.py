@@ -3,25 +3,30 @@
 import math
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.map_data import MapData
 from attnlab.figures.stage_data import choose_exponent
 from attnlab.ui.base.dialog_parts import make_scroll_area
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px, scale
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
-from attnlab.ui.widgets.maps.map_sheet import MapSheet
+from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE
+from attnlab.ui.widgets.maps.map_sheet import MARGIN, MapSheet
 
 POINT = "Point at a cell, or click it to hold it"
 WITHOUT = "Go on from the last step with this head off, as a run of its own; this one is kept"
 WITH = "Go on from the last step with this head again, as a run of its own; this one is kept"
 LEAST = 230
 """The least height of the map with its labels and colour bar, in pixels at 100 %, or that of the room."""
+TOP, BESIDE = 4, 66
+"""The pixels above a large map, and all those above and below its rows, at 100 %."""
 SIDE = 18
 """Pixels at the left and at the right of the map."""
 
@@ -41,6 +46,15 @@ class GrowingSheet(MapSheet):
         _, rows, columns = self.shape()
         wide, high = self.width() / px(COLUMN * columns + AROUND), self.height() / px(ROW * rows + AROUND)
         return scale() * min(max(min(wide, high), 1.0), MOST_GROWTH)
+
+    def measure_legible(self) -> int:
+        """Return the least height in pixels at which each row has a line of type, so that labels do not touch."""
+        line = QFontMetricsF(face("caption", scale() * LABEL_SIZE)).height()
+        rows = self.shape()[1] if self.data is not None else 0
+        return max(math.ceil(rows * line) + px(BESIDE), px(LEAST))
+
+    def _area(self) -> QRectF:
+        return super()._area().adjusted(0, (TOP + 4 - MARGIN) * self.zoom, 0, 0)
 
 
 @guarded
@@ -100,7 +114,7 @@ class LargeMap(FollowsTheme, QWidget):
     def _fit(self) -> None:
         """Keep the map legible in a low room, which then scrolls."""
         room = self.area.viewport().height()
-        self.sheet.setMinimumHeight(min(px(LEAST), room))
+        self.sheet.setMinimumHeight(min(self.sheet.measure_legible(), room))
         bar = self.area.verticalScrollBar()
         if self.sheet.height() < self.sheet.minimumHeight() or bar.maximum():
             QTimer.singleShot(0, self, self._scroll)
@@ -153,6 +167,7 @@ class LargeMap(FollowsTheme, QWidget):
         if self._hovered is not None and not _has(data, self._hovered):
             self._hovered = None
         self.sheet.show_maps(replace(data, titles=()))
+        self._fit()
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
         self.refresh_switch()
         worth = view.describe(index)

@@ -60,9 +60,9 @@ def list_labels(layer: "LayerMaps") -> tuple[Tokens, Tokens]:
 
 
 def name_rows(layer: "LayerMaps") -> Tokens:
-    """Return the rows of a layer in words: the token read, and the right answer that the row writes."""
+    """Return the rows of a layer in words: the token read, and in quotes the right answer that the row writes."""
     rows, _ = list_tokens(layer)
-    return tuple(f"{row} (writes {wanted})" if wanted else row for row, wanted in _pair_rows(layer, rows))
+    return tuple(f"{row} (writes “{wanted}”)" if wanted else row for row, wanted in _pair_rows(layer, rows))
 
 
 def _pair_rows(layer: "LayerMaps", rows: Tokens) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.training.heads_off import Place, read_heads
+from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
@@ -131,10 +132,11 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
-        least = px(LEAST_MAP)
+        least = legible = px(LEAST_MAP)
         if self.large_map.index is not None:
-            least = px(LEAST_LARGE) + self.large_map.measure_top(self.width())
-        self.answer.arrange(self.height() - self._measure_above(), least)
+            top = self.large_map.measure_top(self.width())
+            least, legible = px(LEAST_LARGE) + top, self.large_map.sheet.measure_legible() + top
+        self.answer.arrange(self.height() - self._measure_above(), least, legible)
         self._fit_whole()
 
     def _measure_above(self) -> int:
@@ -200,6 +202,9 @@ class MapsPanel(FollowsTheme, QWidget):
             self._set_empty(False)
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
+        if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
+            for area in (self.area, self.model.area):
+                area.verticalScrollBar().setValue(0)
         self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         if self.head.mean.isChecked():
@@ -430,6 +435,11 @@ class MapsPanel(FollowsTheme, QWidget):
 
 def _measure_height(widget: QWidget, width: int) -> int:
     return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+
+
+def _find_model(spec: RunSpec) -> tuple[object, ...]:
+    """Return the settings of which other values are another model, with other maps."""
+    return spec.task, dict(spec.options), spec.model
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:

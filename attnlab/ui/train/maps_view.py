@@ -206,7 +206,7 @@ class MapsView(PointedMaps):
         return describe_cell(self.spell_out(index), (0, row, column))
 
     def spell_out(self, index: int) -> MapData:
-        """Return a map whose rows are named in words: "b (writes a)"."""
+        """Return a map whose rows are named in words: "b (writes “a”)"."""
         return replace(self._data[index], row_labels=self._spoken[index])
 
     def cell_at(self, at: QPointF) -> MapCell | None:

@@ -78,6 +78,7 @@ class PanelLayout:
         self._header.settings.setChecked(shown)
         self.show_settings(shown)
         left, right = px(LEFT), 0 if narrow else px(RIGHT)
+        self._side_width = right
         middle = len(self._list_middle())
         self.body.setSizes([left, *[max((self._width - left - right) // middle, px(200))] * middle, right])
 
@@ -96,11 +97,21 @@ class PanelLayout:
         return [panel for panel in panels if panel is not None]
 
     def show_side(self, on: bool) -> None:
-        """Show the curves at the side, if there is room for them, or leave their room to the middle."""
+        """Show the curves at the side, as wide as they were, if there is room for them, or give it to the middle."""
+        if on == self._side_shown:
+            return
         self._side_shown = on
-        self._right.setVisible(on and not self.narrow)
+        if on:
+            self._right.setVisible(not self.narrow)
+            left, *middle, right = self.body.sizes()
+            if not self.narrow and self._side_width:
+                each = (sum(middle) + right - self._side_width) // len(middle)
+                self.body.setSizes([left, *[each] * len(middle), self._side_width])
+        else:
+            self._side_width = self.body.sizes()[-1]
+            self._right.hide()
 
-    _side_shown = True
+    _side_shown, _side_width = True, 0
 
     def make_room_for_maps(self) -> None:
         """Hide the settings if the window is narrow."""

@@ -70,7 +70,7 @@ class QueueDialog(QDialog):
         inside = QWidget()
         inside.setProperty("ground", "ground")
         column = QVBoxLayout(inside)
-        column.setContentsMargins(px(8), px(8), px(8), px(8))
+        column.setContentsMargins(0, px(8), 0, px(8))  # at the sides in line with what is above and below
         column.setSpacing(px(8))
         for part in (self.table, self.switch, self.note, self.view):
             column.addWidget(part)

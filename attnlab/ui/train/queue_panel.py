@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.training.questions import QUESTIONS, check_plan
@@ -87,6 +87,13 @@ class QueuePanel(QWidget):
         if not problem:
             known = (session.run, *session.kept, *self.queue.runs)
             self.queue.begin(question.title, plan, [run for run in known if run is not None])
+            self.go_button.setFocus()  # otherwise the focus of the button, now disabled, goes to the list of runs
+            QTimer.singleShot(0, self, self._scroll)  # once its rows have their places
+
+    @Slot()
+    def _scroll(self) -> None:
+        """Show as much of the queue as there is room for."""
+        self._workspace.settings.ensureWidgetVisible(self)
 
     @Slot()
     def show_queue(self) -> None:

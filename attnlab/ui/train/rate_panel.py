@@ -30,6 +30,7 @@ class RatePanel(FollowsTheme, QWidget):
         self.button.setToolTip("Go on with this rate from the last step, as a run of its own; this one is kept")
         self.button.clicked.connect(self.change)
         row = FlowLayout(self, gap=6)  # two lines where there is little room
+        row.setContentsMargins(0, 0, 0, 8)
         for widget in (label, self.field, self.button):
             row.addWidget(widget)
         self._session.progressed.connect(self._show)

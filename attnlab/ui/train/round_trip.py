@@ -15,7 +15,7 @@ from attnlab.ui.base.workspace import Host
 from attnlab.ui.train.inspector import Inspector
 from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, has_blocks, insert_layer, open_layer
 from attnlab.ui.train.model_worker import ModelWorker
-from attnlab.ui.train.run_words import EDITED
+from attnlab.ui.train.run_words import EDITED, make_usual_name
 from attnlab.ui.train.transfer_strip import TransferStrip
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -180,10 +180,10 @@ class RoundTrip(QObject):
         if checkpoint is None and not self._is_waiting_at(origin):
             self.send_back()  # it has continued meanwhile
             return
-        run, kept = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}"), ""
+        run, kept = origin.run or Run(origin.spec, make_usual_name(origin.spec)), ""
         if checkpoint is not None:
             if run.step > origin.step:
-                kept = f" The steps after it are kept as “{run.name}”."
+                kept = f" The steps after it are kept as “{self._workspace.make_title(run)}”."
                 run = run.branch(origin.step)
             run.spec = extend_run(run.spec, origin.step)
             session.go_on_from(run, checkpoint)

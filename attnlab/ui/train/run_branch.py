@@ -97,7 +97,8 @@ def go_on_with(workspace: "TrainWorkspace", train: TrainSpec) -> str:
     branch.mark(Mark(checkpoint.step, ", ".join(map(str, changes))))
     workspace.session.go_on_from(branch, checkpoint)
     workspace.settings.show_spec(branch.spec)
-    return f"Continued from step {checkpoint.step:,} with {', '.join(told)}. The run before is kept as “{run.name}”."
+    kept = f"The run before is kept as “{workspace.make_title(run)}”."
+    return f"Continued from step {checkpoint.step:,} with {', '.join(told)}. {kept}"
 
 
 def _write(value: Any) -> str:

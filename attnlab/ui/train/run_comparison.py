@@ -17,7 +17,6 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.answer_pair import AnswerPair
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.run_files import RunFiles
-from attnlab.ui.train.run_words import make_title
 from attnlab.ui.train.second_run import RunHead, SecondRun
 from attnlab.ui.widgets.scroll_pair import ScrollPair
 
@@ -109,7 +108,10 @@ class RunComparison(QObject):
         maps.close_map()
         right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)
+        had_focus = settings.isAncestorOf(body.window().focusWidget())  # Qt takes None, too
         self._workspace.room.show_settings(False)
+        if had_focus:  # else it goes to a button of the time line
+            maps.view.setFocus()
         _share_evenly(body, body.indexOf(maps), right)
         areas = (maps.area, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
         for mine, other in areas:
@@ -135,7 +137,7 @@ class RunComparison(QObject):
     def _format_name(self, run: Run) -> str:
         from attnlab.training.models import KINDS
 
-        name = make_title(run.name, run.spec, self._keeper.find_folder(run))
+        name = self._workspace.make_title(run)
         seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
         return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
 

@@ -21,6 +21,7 @@ from attnlab.ui.train.run_film_form import FOLDER, REMEMBERED, FilmForm
 from attnlab.ui.widgets.charts.plot_scene import Plot
 
 KIND = "film"
+WEIGHTS = "The film shows the attention weights, also while the window shows gradients."
 
 
 class FilmDialog(FilmWindow):
@@ -66,6 +67,11 @@ class FilmDialog(FilmWindow):
         if form.ending != FOLDER:
             check_film(film.size, scenario.count, scenario.fps, form.ending)
         return scenario, film
+
+    def _tell(self) -> None:
+        super()._tell()
+        if self._seen.gradients and self.info.text():
+            self.info.setText(f"{self.info.text()}\n{WEIGHTS}")
 
     def suggest_name(self) -> tuple[str, str]:
         return make_slug(self._title), self.form.ending

@@ -67,7 +67,7 @@ class RunRow(FollowsTheme, QAbstractButton):
         Pen(painter, font("number")).draw(self.width() - wide, middle, self.loss)
         painter.setPen(QColor(p.ink))
         pen, left = Pen(painter, font("text")), 2 * radius + px(10)
-        pen.draw(left, middle, pen.elide(self.text(), self.width() - left - wide - px(8)))
+        pen.draw(left, middle, pen.elide(self.text(), self.width() - left - wide - px(8), middle=True))
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), p, 6)
         painter.end()

@@ -19,9 +19,10 @@ EDITED = "edited"
 
 
 def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
-    """Return the differences of another run, which has reached a step, in few words: "seed 1", "positions none".
+    """Return the differences of another run, which has reached a step, in few words: "positions none, seed 1".
 
-    If only its number of steps is another, this says how many it has taken: "2,000 steps", "1,061 of 2,000 steps".
+    If only its number of steps is another, or also its seed, this says how many it has taken: "2,000 steps",
+    "seed 1, 1,061 of 2,000 steps".
     """
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
@@ -33,9 +34,11 @@ def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
         if getattr(mine, name) != getattr(theirs, name)
     ]
     telling = [each for each in found if not each.startswith("steps ")]  # a branch has more steps
+    seed = f"seed {other.train.seed}"
+    seeds = [seed] if other.train.seed != spec.train.seed else []
     if found and not telling:
-        return f"{format_reached(step, other.train.steps)} steps"
-    return ", ".join(telling[:2]) or f"seed {other.train.seed}"
+        return ", ".join([*seeds, f"{format_reached(step, other.train.steps)} steps"])
+    return ", ".join([*telling[:2], *seeds]) or seed
 
 
 def format_reached(step: int, steps: int) -> str:
@@ -46,41 +49,47 @@ def format_reached(step: int, steps: int) -> str:
 def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:
     """Return the title of a run in a list beside one with these settings, and its tool tip."""
     assert found.spec is not None
-    name = format_title(found)
+    name, part = format_title(found), find_part(found.name, found.spec)
     told = f"{name} · {describe_state(found)} · saved {format_time(found.saved)} in {found.folder.name}"
-    if is_unnamed(found.name, found.spec) and found.spec.task == spec.task:
-        name = describe_difference(spec, found.spec, found.step)
+    if part is not None and found.spec.task == spec.task:
+        name = f"seed {found.spec.train.seed}{part}" if part else describe_difference(spec, found.spec, found.step)
     return name, f"{told}\nClick: overlay its curves; double-click: open"
 
 
 def format_title(found: Summary) -> str:
-    """Return the title of a run: the user's name for it, else "Reverse · seed 1 · 14:32"."""
+    """Return the title of a saved run, as :func:`make_title` does."""
     assert found.spec is not None
     return make_title(found.name, found.spec, found.folder, found.saved)
 
 
 def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
-    """Return the title of a run; without a user's name its task, its seed, and when it began.
+    """Return the title of a run: the user's name for it, else its task, its seed, and when it began.
 
-    The time comes from its folder's name, else it is when it was ``saved`` in seconds since the epoch, if known.
+    A branch, and a run of a queue, add their part: "Reverse · seed 0, from step 265 · 14:32". The time comes from the
+    folder's name, else it is when the run was ``saved`` in seconds since the epoch, if known.
     """
     from attnlab.training.tasks import TASKS
 
-    if not is_unnamed(name, spec):
+    part = find_part(name, spec)
+    if part is None:
         return name
     stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
     try:
         began = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
     except (ValueError, OverflowError):  # a folder that the user has named
         began = saved
-    told = f"{TASKS[spec.task].title} · seed {spec.train.seed}"
+    told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
     return f"{told} · {format_time(began)}" if began else told
 
 
-def is_unnamed(name: str, spec: RunSpec) -> bool:
-    """Whether a run has no name from the user: only a window's default, or the command line's, after its folder."""
-    of_folder = rf"{re.escape(spec.task)}-{spec.train.seed}-\d{{8}}-\d{{6}}(-\d+)?"
-    return name == make_usual_name(spec) or re.fullmatch(of_folder, name) is not None
+def find_part(name: str, spec: RunSpec) -> str | None:
+    """Return what follows the default name in a run's, such as ", from step 265"; None if the user has named it.
+
+    The default is a window's, or the command line's, after its folder.
+    """
+    of_folder = rf"{re.escape(spec.task)}-{spec.train.seed}-\d{{8}}-\d{{6}}(?:-\d+)?"
+    found = re.fullmatch(rf"(?:{re.escape(make_usual_name(spec))}|{of_folder})(|, .+)", name)
+    return found[1] if found is not None else None
 
 
 def make_usual_name(spec: RunSpec) -> str:

@@ -27,7 +27,7 @@ class RunsDialog(QDialog):
         self.table = RunsTable()
         self.open_button = QPushButton("Open")
         self.open_button.setProperty("primary", "true")
-        self.over_button, self.compare_button = QPushButton("Lay over"), QPushButton("Side by side")
+        self.over_button, self.compare_button = QPushButton("Overlay curves"), QPushButton("Side by side")
         self.rename_button, self.folder_button = QPushButton("Rename"), QPushButton("Show folder")
         self.delete_button = QPushButton("Delete…")
         self._abouts = {
@@ -102,7 +102,7 @@ class RunsDialog(QDialog):
                 why = ""
             each.setEnabled(not why)
             each.setToolTip(why or about)
-        self.over_button.setText("Hide curves" if over else "Lay over")
+        self.over_button.setText("Hide curves" if over else "Overlay curves")
         chosen = next((each for each in found if each.folder == folder), None)
         count = f"{len(found) or 'No'} runs are saved." if len(found) != 1 else "One run is saved."
         if chosen is not None:

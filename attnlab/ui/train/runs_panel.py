@@ -199,6 +199,8 @@ class RunsPanel(QWidget):
             self._add(each.folder, row)
             if each.folder == focus:
                 row.setFocus()
+        if focus is not None and focus not in self.rows:  # it was opened or deleted
+            self._workspace.maps.view.setFocus()
         self.setVisible(bool(self.rows))
 
     def _add(self, folder: Path | None, row: RunRow) -> None:

@@ -12,7 +12,7 @@ from attnlab.base.counted import format_percent
 from attnlab.training.results import format_loss
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, px
+from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_words import format_reached, format_time, format_title
 from attnlab.ui.widgets.table_style import dress_table
@@ -67,6 +67,7 @@ class RunsTable(FollowsTheme, QTableWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # branches of a run differ at their ends
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.verticalHeader().hide()
@@ -127,7 +128,7 @@ class RunsTable(FollowsTheme, QTableWidget):
 
     def _dress_cell(self, cell: Cell, column: int, found: Summary) -> None:
         if column == NAME:
-            cell.setToolTip(found.folder.name)
+            cell.setToolTip(plain_tip(f"{cell.text()}\n{found.folder.name}"))
         else:
             cell.setFlags(cell.flags() & ~Qt.ItemFlag.ItemIsEditable)
         if column in NUMBERS:

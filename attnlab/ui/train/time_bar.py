@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -14,6 +14,7 @@ from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
 from attnlab.ui.widgets.fields.pill import Choice, Pill
+from attnlab.ui.widgets.folded_label import FoldedLabel
 
 FRAME_MS = 33
 PER_SECOND = 15
@@ -21,8 +22,8 @@ PER_SECOND = 15
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ROOMY = 680
 """The width in pixels at 100 % from which memory is shown beside the line."""
-SHORT = 2 / 5
-"""The share of the width up to which a message stands beside the line; a longer one is seen whole below it."""
+MOST = 1 / 2
+"""The largest share of the width for a message; a longer one is folded, and if need be cut, with a tip of the whole."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),
     ("play", "play", "Play the moments (Space)"),
@@ -57,28 +58,26 @@ class TimeBar(FollowsTheme, QFrame):
         self.speed.set_choices([Choice(speed, f"{speed:g}×") for speed in SPEEDS])
         self.speed.set_value(self._speed)
         self.speed.chosen.connect(self._on_speed_chosen)
-        self.memory, self.message = QLabel(), QLabel()
+        self.memory, self.message = QLabel(), FoldedLabel()
         self.memory.setProperty("role", "muted")
         self.memory.setAccessibleName("Recorded moments")
         self.message.setObjectName("message")
         self.message.setAccessibleName("Message")
-        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self._lay_out()
         self._show_buttons()
 
     def _lay_out(self) -> None:
-        column, row = self._column, self._row = QVBoxLayout(self), QHBoxLayout()
-        column.setContentsMargins(16, 6, 16, 6)
-        column.setSpacing(2)
+        row = self._row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(8)
         for name in ("first", "play", "last"):
             row.addWidget(self.buttons[name])
         row.addWidget(self.speed)
         row.addWidget(self.line, 3)
         row.addWidget(self.buttons["mark"])
+        row.addWidget(self.message)
         row.addWidget(self.memory)
-        column.addLayout(row)
-        row.insertWidget(row.count() - 1, self.message)
         self.message.hide()
 
     def _make_button(self, name: str, tip: str) -> QToolButton:
@@ -122,18 +121,18 @@ class TimeBar(FollowsTheme, QFrame):
         self.message.setVisible(bool(sentence))
 
     def _make_room(self) -> None:
-        """Put a short message beside the line, a longer one below it; hide the memory if it does not fit."""
+        """Fit the message beside the line, so that the bar keeps its height; hide the memory if it does not fit."""
         wide = self.message.fontMetrics().horizontalAdvance(self.message.text())
-        beside = wide <= SHORT * self.width()
-        if beside != (self._row.indexOf(self.message) >= 0):
-            self.message.setWordWrap(not beside)
-            if beside:
-                self._column.removeWidget(self.message)
-                self._row.insertWidget(self._row.count() - 1, self.message)
-            else:
-                self._row.removeWidget(self.message)
-                self._column.addWidget(self.message)
-        self.memory.setVisible(self.width() >= px(ROOMY) + (wide if beside else 0))
+        wide = max(min(wide, int(MOST * self.width()), self.width() - self._measure_others()), 0)
+        self.message.setFixedWidth(wide)
+        self.memory.setVisible(self.width() >= px(ROOMY) + wide)
+
+    def _measure_others(self) -> int:
+        """Return the least width of the bar without the message and the memory."""
+        parts = *self.buttons.values(), self.speed, self.line
+        margins, gap = self._row.contentsMargins(), self._row.spacing()
+        least = sum(max(each.minimumSizeHint().width(), each.minimumWidth()) + gap for each in parts)
+        return least + margins.left() + margins.right()
 
     @property
     def playing(self) -> bool:

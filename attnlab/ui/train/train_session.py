@@ -132,7 +132,7 @@ class TrainSession(TrainingState):
             self._keep_run()
         self.kept = tuple(other for other in self.kept if other is not run)
         if (run.spec.task, dict(run.spec.options)) != (self.spec.task, dict(self.spec.options)):
-            self.inspection.probe = ""
+            self.inspection.leave_task()
         self.run, self.viewed_step, self.reason = run, None, ""
         self.inspection.follow(run)
         self.set_spec(run.spec)

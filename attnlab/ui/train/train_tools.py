@@ -12,6 +12,7 @@ from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.training.queue_file import LeftQueue
+from attnlab.training.run import Run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.diagram_export import DiagramExport
@@ -84,6 +85,10 @@ class TrainTools(QObject):
     def busy(self) -> bool:
         """Whether a run is being read or written."""
         return self.keeper.busy
+
+    def find_folder(self, run: Run) -> Path | None:
+        """Return the folder of a run; None if it is not saved yet."""
+        return self.keeper.find_folder(run)
 
     def open_run(self, folder: Path) -> None:
         """Open a run of any folder."""

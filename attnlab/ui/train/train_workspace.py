@@ -1,5 +1,6 @@
 """The training workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -38,6 +39,9 @@ class Tools(Protocol):
     @property
     def busy(self) -> bool:
         """Whether a run is being read or written."""
+
+    def find_folder(self, run: Run) -> Path | None:
+        """Return the folder of a run; None if it is not saved yet."""
 
     def stop(self) -> None:
         """Stop the threads; may be called twice."""
@@ -109,6 +113,10 @@ class TrainWorkspace(QObject):
         run = self.session.run
         spec = run.spec if run is not None else self.session.spec
         return make_title(run.name if run is not None else make_usual_name(spec), spec, None)
+
+    def make_title(self, run: Run) -> str:
+        """Return the title of a run, as the list of runs has it."""
+        return make_title(run.name, run.spec, self.tools.find_folder(run) if self.tools is not None else None)
 
     # Commands
 

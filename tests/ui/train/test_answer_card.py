@@ -109,11 +109,11 @@ def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> Non
     QTest.mouseClick(maps.groups.buttons()[3], Left)
     years = ("⟨→2", "2→0", "0→1", "1→9")
     assert tuple(view.data[0].row_labels[:4]) == years
-    assert view.cell_text((0, 0, 0)).startswith("⟨ (writes 2) → t: ")
-    assert "writes 2" in view.name_cell(0)
+    assert view.cell_text((0, 0, 0)).startswith("⟨ (writes “2”) → t: ")
+    assert "writes “2”" in view.name_cell(0)
     maps.open_map(0)
     assert maps.large_map.sheet.data is not None
-    assert maps.large_map.sheet.data.row_labels[1] == "2 (writes 0)"
+    assert maps.large_map.sheet.data.row_labels[1] == "2 (writes “0”)"
 
 
 @pytest.mark.slow

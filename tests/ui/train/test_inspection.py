@@ -1,5 +1,6 @@
 """Computing maps of many moments stops when they are no longer needed."""
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -21,6 +22,7 @@ from attnlab.training.tasks import make_spec
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.inspection import Inspection
 from attnlab.ui.train.inspector import Inspector, Seen
+from attnlab.ui.train.train_session import TrainSession
 from tests.patience import PATIENCE_S
 from tests.training.runs import tiny
 
@@ -151,3 +153,18 @@ def test_maps_do_not_wait_until_all_heads_are_measured(qtbot: QtBot) -> None:
     assert isinstance(effects, HeadEffects)
     assert (len(effects.without), effects.missing) == (8, ())
     assert effects.without == measure_heads(inspection.inspector._find_viewer(spec), at[2], 0).without
+
+
+def test_a_run_of_another_task_that_is_opened_at_once_is_shown_and_not_what_was_being_computed(qtbot: QtBot) -> None:
+    session, copied = TrainSession(tiny(task="reverse")), tiny(task="copy")
+    run = Run(copied, "copy")
+    run.recorder.add(Moment(0, Inspector().make_first_weights(copied), math.nan))
+    with qtbot.waitSignal(session.checked):  # the maps of the first task are requested
+        pass
+    seen: list[str] = []
+    session.inspection.looked.connect(lambda found: seen.append(found.spec.task))
+    session.open_run(run)
+    qtbot.waitUntil(lambda: session.inspection.seen is not None and not session.inspection.busy)
+    assert seen
+    assert set(seen) == {"copy"}
+    session.close()

@@ -199,6 +199,24 @@ def test_an_enlarged_map_keeps_its_title_where_the_map_is_seen_whole_below_it(st
 
 
 @pytest.mark.slow
+def test_the_labels_of_the_rows_of_an_enlarged_map_do_not_touch(student: "Student") -> None:
+    ws, window = student.ws, student.window
+    window.change_settings(type_size=150)
+    window.resize(1366, 768)
+    student.wait_for(lambda: window.height() == 768)
+    settle(window)
+    assert not ws.maps.answer.is_folded
+    ws.maps.open_map(0)
+    sheet = ws.maps.large_map.sheet
+    bold = QFont(face("caption", sheet.zoom * LABEL_SIZE))
+    bold.setBold(True)
+    ink = QFontMetricsF(bold).tightBoundingRect("⟨ (writes “a”)").height()
+    student.wait_for(lambda: sheet.grid is not None and sheet.grid.rows == 13 and sheet.grid.cell_height >= ink + 2)
+    ws.maps.close_map()
+    assert not ws.maps.answer.is_folded
+
+
+@pytest.mark.slow
 def test_the_type_of_an_enlarged_map_grows_with_its_room(student: "Student") -> None:
     sheet, zooms = student.ws.maps.large_map.sheet, []
     student.ws.maps.open_map(0)

@@ -378,3 +378,20 @@ def test_no_map_is_cut_at_the_right(student: "Student", width: int) -> None:
     area, inside = student.ws.maps.area, student.ws.maps.area.widget()
     student.wait_for(lambda: inside.width() <= area.viewport().width())
     assert inside.minimumSizeHint().width() <= area.viewport().width()
+
+
+@pytest.mark.slow
+def test_the_maps_of_another_task_begin_at_the_top(student: "Student") -> None:
+    maps, inspection = student.ws.maps, student.ws.session.inspection
+    student.window.resize(1024, 640)
+    student.window.grab()
+    bar = maps.area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    student.type("seed", "1")
+    student.wait_for(lambda: inspection.seen is not None and inspection.seen.spec.train.seed == 1)
+    assert bar.value() > 0, "the same maps of another seed"
+    box = student.ws.settings.task
+    student.choose(box, box.itemText(box.findData("copy")))
+    student.wait_for(lambda: inspection.seen is not None and inspection.seen.spec.task == "copy")
+    assert bar.value() == 0

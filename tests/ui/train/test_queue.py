@@ -195,6 +195,18 @@ def test_a_queue_stopped_in_the_middle_keeps_what_is_done_and_goes_on(pupil: Pup
 
 
 @pytest.mark.slow
+def test_a_question_shows_its_queue_with_the_focus_on_the_button_that_stops_it(pupil: Pupil) -> None:
+    pupil.window.resize(1366, 768)
+    ask(pupil, "seeds", tiny(steps=100_000))
+    stop = panel_of(pupil).go_button
+    assert stop.hasFocus()
+    pupil.wait_for(lambda: stop.visibleRegion().boundingRect() == stop.rect())
+    pupil.wait_for(lambda: queue_of(pupil).current is not None)
+    QTest.mouseClick(stop, Qt.MouseButton.LeftButton)
+    pupil.wait_for(lambda: not queue_of(pupil).alive)
+
+
+@pytest.mark.slow
 def test_a_window_closed_with_a_queue_leaves_no_process_and_loses_nothing(pupil: Pupil) -> None:
     ask(pupil, "seeds", tiny(steps=100_000))
     queue = queue_of(pupil)

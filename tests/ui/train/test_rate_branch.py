@@ -34,6 +34,10 @@ def test_a_running_run_branches_with_another_rate_and_stays(pupil: Pupil) -> Non
     assert after.steps[: step + 1].tolist() == list(range(step + 1))
     assert max(after.rates[step:]) <= 0.0005 < max(before.rates)
     assert after.name.endswith(f"from step {step:,}, rate 0.0005")
+    assert pupil.trainer.title() == f"Reverse · seed 0, from step {step:,}, rate 0.0005"
+    told = pupil.trainer.footer.message.text()
+    assert f"kept as “{pupil.trainer.make_title(before)}”" in told
+    assert "“Reverse · seed 0 · " in told  # as the list of runs has it
     assert [mark.title for mark in after.marks] == [f"rate {before.spec.train.rate:g} → 0.0005"]
     pupil.trainer.session.stop()
     pupil.wait_for(lambda: not pupil.trainer.session.alive)

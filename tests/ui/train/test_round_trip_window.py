@@ -79,7 +79,7 @@ def test_continuing_from_an_earlier_moment_branches_the_run(pupil: Pupil) -> Non
     pupil.wait_for(lambda: not trainer.session.alive)
     run = pupil.run
     assert run is not first
-    assert run.name == f"reverse, seed 0, from step {step}"
+    assert trainer.title() == f"Reverse · seed 0, from step {step}"
     assert run.step == 60
     assert run.steps.tolist() == list(range(60))
     np.testing.assert_array_equal(run.losses[:step], losses[:step])

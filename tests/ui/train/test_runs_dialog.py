@@ -1,5 +1,6 @@
 """The dialog of all runs: their names, actions on the selected one, and its keys."""
 
+import math
 import re
 import time
 from dataclasses import replace
@@ -13,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
+from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_views import _describe_memory
-from attnlab.ui.train.run_words import find_loss, make_title
+from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
@@ -34,7 +36,7 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
         "Reverse · seed 1 · now",
         "Reverse · seed 0 · now",
     ]
-    assert table.item(1, NAME).toolTip() == first.name
+    assert table.item(1, NAME).toolTip() == f"{rows[1]}\n{first.name}"
     assert not any(each.isEnabled() for each in (dialog.open_button, dialog.rename_button, dialog.delete_button))
     assert dialog.open_button.toolTip() == "Choose a run in the table first"
     table.selectRow(0)
@@ -124,6 +126,26 @@ def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBo
     ]
 
 
+def test_branches_of_a_run_are_told_apart_where_their_names_do_not_fit(qtbot: QtBot, tmp_path: Path) -> None:
+    names = [f"reverse, seed 0, from step 1,265, from step {step}" for step in (237, 654)]
+    summaries = [Summary(tmp_path, name, tiny(), "ended", 400, saved=1.0) for name in names]
+    table, rows = RunsTable(), [RunRow(format_line(each, tiny())[0], math.nan, "muted", "") for each in summaries]
+    qtbot.addWidget(table)
+    table.show_runs(summaries)
+    table.resize(700, 300)
+    table.show()
+    cells = [table.visualItemRect(table.item(row, NAME)) for row in range(2)]
+    title = format_title(summaries[0])
+    assert table.fontMetrics().horizontalAdvance(title) > cells[0].width()
+    first, second = (table.viewport().grab(cell).toImage() for cell in cells)
+    assert first != second
+    assert title in {table.item(row, NAME).toolTip().splitlines()[0] for row in range(2)}
+    for row in rows:
+        qtbot.addWidget(row)
+        row.resize(200, 26)
+    assert rows[0].grab().toImage() != rows[1].grab().toImage()
+
+
 def test_a_text_that_nearly_fits_has_a_second_line(qtbot: QtBot, tmp_path: Path) -> None:
     table, short = RunsTable(), tiny(steps=400)
     qtbot.addWidget(table)
@@ -175,6 +197,17 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     assert make_title("mine", spec, tmp_path / name) == "mine"
     assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
     assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
+
+
+@pytest.mark.parametrize("name", ["reverse, seed 0", "reverse-0-20200102-143216"])
+def test_a_branch_of_a_run_without_a_name_is_titled_as_the_run(name: str, tmp_path: Path) -> None:
+    spec, folder = tiny(), tmp_path / "reverse-0-20200102-143216"
+    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32"
+    assert make_title(f"{name}, from step 1,265, rate 0.001", spec, folder) == title
+    assert make_title("mine, from step 265", spec, folder) == "mine, from step 265"
+    found = Summary(folder, f"{name}, from step 265", spec, "ended", 300)
+    assert format_line(found, spec)[0] == "seed 0, from step 265"  # not the words for its origin
+    assert format_line(replace(found, name=name), spec)[0] == "seed 0"
 
 
 def test_in_a_small_window_with_large_type_columns_are_joined(pupil: Pupil, tmp_path: Path) -> None:

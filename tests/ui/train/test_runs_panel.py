@@ -46,8 +46,10 @@ def test_a_saved_run_opens_with_its_moments_and_an_interrupted_one_continues(pup
     trained(pupil, 1)
     runs = pupil.tools.runs
     pupil.wait_for(lambda: first in runs.rows)
+    runs.rows[first].setFocus()
     QTest.mouseDClick(runs.rows[first], Qt.MouseButton.LeftButton)
     pupil.wait_for(lambda: pupil.run.spec == spec)
+    assert pupil.window.focusWidget() is pupil.trainer.maps.view  # not the next workspace, which Space would open
     assert pupil.run.status == "interrupted"
     assert early.step in pupil.trainer.footer.line.steps
     assert pupil.trainer.settings.complaint() == ""
@@ -114,3 +116,14 @@ def test_a_stopped_run_is_named_by_the_steps_it_took(pupil: Pupil) -> None:
     pupil.wait_for(lambda: any(line.name == "30 of 2,000 steps, held-out" for line in loss.lines))
     assert describe_difference(state.spec, replace(spec, train=replace(spec.train, steps=30)), 30) == "seed 0"
     assert describe_difference(spec, replace(spec, train=replace(spec.train, steps=3000)), 3000) == "3,000 steps"
+
+
+def test_runs_of_other_seeds_are_told_apart_whatever_else_differs() -> None:
+    spec = tiny(steps=2000)
+    for changed, told in (
+        ({}, "seed 3"),
+        ({"steps": 200}, "seed 3, 200 steps"),
+        ({"rate": 0.5}, "rate 0.5, seed 3"),
+    ):
+        other = replace(spec, train=replace(spec.train, seed=3, **changed))
+        assert describe_difference(spec, other, 200 if changed else 2000) == told

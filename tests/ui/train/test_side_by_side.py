@@ -113,6 +113,25 @@ def level(pupil: Pupil) -> bool:
 
 
 @pytest.mark.slow
+def test_the_curves_are_as_wide_after_the_model_as_before(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    maps, body, comparing = pupil.trainer.maps, pupil.trainer.body, pupil.tools.comparing
+    pupil.trainer.settings.task.setFocus()
+    comparing.compare_kind("encoder")
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    assert pupil.window.focusWidget() is maps.view  # no button of the time line
+    pupil.wait_for(lambda: len(set(body.sizes()[1:3])) == 1)
+    before = body.sizes()
+    assert before[-1] > 300
+    for page in ("inside", "maps"):
+        maps.show_page("model")
+        pupil.wait_for(lambda: body.sizes()[-1] == 0 and abs(body.sizes()[1] - body.sizes()[2]) <= 1)
+        maps.show_page(page)
+        pupil.settle()
+        assert body.sizes() == pytest.approx(before, abs=1)
+
+
+@pytest.mark.slow
 def test_an_encoder_stands_beside_a_decoder_before_either_is_trained(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=30))
     maps = pupil.trainer.maps

@@ -11,6 +11,7 @@ from attnlab.base.counted import format_percent
 from attnlab.training.recorder import MIB, Moment, Recorder
 from attnlab.training.store import Summary
 from attnlab.training.tasks import make_spec
+from attnlab.ui.base.theme import px
 from attnlab.ui.train.run_words import describe_state
 
 if TYPE_CHECKING:
@@ -99,17 +100,29 @@ def test_the_window_has_the_title_of_the_run(student: "Student") -> None:
 
 
 @pytest.mark.slow
-def test_an_error_is_seen_whole_below_the_time_line(student: "Student") -> None:
+@pytest.mark.parametrize(("size", "type_size"), [((1024, 640), 100), ((1366, 768), 100), ((1366, 768), 150)])
+def test_a_long_message_is_folded_beside_the_time_line_and_moves_nothing(
+    student: "Student", size: tuple[int, int], type_size: int
+) -> None:
     footer, window = student.ws.footer, student.window
-    before = footer.line.width()
-    sentence = "Training stopped at step 12: the loss is not a number. Try a lower rate. " * 3
-    window.resize(1024, 640)
+    window.resize(*size)
+    window.change_settings(type_size=type_size)
+    window.grab()
+    before = footer.height(), student.ws.body.height(), footer.line.y()
+    sentence = "Training stopped at step 1,265: the loss is not a number. Try a lower rate, or clip the gradients; "
+    sentence += "the last good weights are kept."
     student.ws.say(sentence)
-    student.wait_for(lambda: footer.message.height() >= footer.message.heightForWidth(footer.message.width()) > 0)
-    assert footer.message.text() == sentence
-    assert footer.message.y() >= footer.line.geometry().bottom()
-    window.resize(1440, 900)
-    student.wait_for(lambda: footer.line.width() == before)
+    window.grab()
+    assert (footer.height(), student.ws.body.height(), footer.line.y()) == before
+    assert footer.message.visible_text == sentence
+    assert footer.line.width() >= px(140)
+    assert footer.message.geometry().right() < footer.width()
+    student.ws.say(3 * sentence)
+    window.grab()
+    assert len(footer.message.break_lines()[1]) == 2
+    assert (footer.height(), student.ws.body.height(), footer.line.y()) == before
+    assert footer.message.visible_text.endswith("…")  # the tip has the whole
+    assert footer.message.text() == 3 * sentence
 
 
 @pytest.mark.slow
@@ -126,7 +139,7 @@ def test_the_end_of_a_run_is_told_beside_the_time_line_and_moves_nothing(student
         window.grab()
         assert footer.message.isVisible()
         assert footer.message.text().startswith("Done")
-        assert footer.message.width() >= footer.message.sizeHint().width()
+        assert footer.message.visible_text == footer.message.text()
         assert footer.message.x() > footer.line.geometry().right() >= 300
         assert (footer.height(), student.ws.body.height(), footer.line.y()) == before
 

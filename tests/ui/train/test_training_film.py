@@ -49,6 +49,25 @@ def dialog(pupil: Pupil) -> Iterator[FilmDialog]:
     found.reject()
 
 
+@pytest.mark.slow
+def test_a_film_says_that_it_shows_weights_while_the_window_shows_gradients(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    gradients = pupil.trainer.maps.head.gradients
+    for on in (False, True):
+        if on:
+            pupil.click(gradients)
+            pupil.wait_for(lambda: pupil.trainer.maps.view.data[0].kind == "signed")
+        pupil.tools.export_film()
+        dialog = pupil.window.findChild(FilmDialog)
+        assert dialog is not None
+        with pupil.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+            pass
+        assert ("shows the attention weights" in dialog.info.text()) is on
+        dialog.reject()
+        pupil.wait_for(lambda: pupil.window.findChild(FilmDialog) is None)
+
+
 def write(pupil: Pupil, dialog: FilmDialog, path: Path) -> None:
     with pupil.qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
         dialog.write_film(path)

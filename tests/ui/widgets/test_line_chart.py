@@ -114,6 +114,22 @@ def test_marks_have_a_vertical_line_and_a_name(chart: LineChart) -> None:
     assert chart.grab().toImage() == plain
 
 
+@pytest.mark.parametrize("x", [0.0, 40.0, 100.0])
+def test_the_name_of_a_mark_lies_above_the_curves(chart: LineChart, x: float) -> None:
+    steps = np.arange(0.0, 101.0)
+    chart.show_lines([Line("held-out", steps, np.ones(101))])
+    chart.show_marks([Upright("", x)])
+    bare = chart.grab().toImage()
+    chart.show_marks([Upright("edited", x)])
+    named, top = chart.grab().toImage(), chart.scale().area.top()
+    places = [
+        (x, y) for y in range(named.height()) for x in range(named.width()) if named.pixel(x, y) != bare.pixel(x, y)
+    ]
+    assert places
+    assert max(y for _, y in places) <= top
+    assert 0 < min(x for x, _ in places) < max(x for x, _ in places) < named.width() - 1  # whole
+
+
 def test_a_press_selects_the_step_under_it(chart: LineChart, qtbot: QtBot) -> None:
     chart.show_lines([Line("loss", np.array([0.0, 100.0]), np.array([1.0, 0.0]))])
     with qtbot.waitSignal(chart.x_chosen) as chosen:

@@ -210,7 +210,7 @@ class LineChart(Drawn):
         metrics = QFontMetricsF(font("tiny"))
         labels = max((metrics.horizontalAdvance(line.label) for line in self._lines if line.label), default=0.0)
         left, right = self._find_left(), math.ceil(labels) + px(10) if labels else px(6)
-        area = QRectF(left, px(6), max(self.width() - left - right, 1), self._height())
+        area = QRectF(left, self._find_top(), max(self.width() - left - right, 1), self._height())
         return Scale(area, self.x_range[1], low, high, self._log, self.x_range[0])
 
     def _find_y_range(self) -> tuple[float, float]:
@@ -238,7 +238,11 @@ class LineChart(Drawn):
 
     def _height(self) -> int:
         """Return the height of the area of the curves in pixels."""
-        return max(self.height() - px(6) - px(18), 1)
+        return max(self.height() - self._find_top() - px(18), 1)
+
+    def _find_top(self) -> int:
+        """Return the y in pixels at which the area of the curves begins: below the names of marks, if there are any."""
+        return px(6) + (math.ceil(QFontMetricsF(font("tiny")).height()) if self._marks else 0)
 
     def _count_ticks(self) -> int:
         return max(2, int(self._height() / px(34)))
@@ -356,18 +360,21 @@ class LineChart(Drawn):
                 pen.draw(taken[-1].x(), taken[-1].y(), level.name, 0.0, 0.0)
 
     def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
-        """Draw the vertical lines; a name that would overlap its neighbour's appears in the tool tip only."""
+        """Draw the vertical lines and the names above them, clear of the curves.
+
+        A name that would overlap its neighbour's appears in the tool tip only.
+        """
         area, pen, free = scale.area, Pen(painter, font("tiny")), -math.inf
         painter.setPen(QPen(QColor(self._palette.attention), 1))
         for mark in sorted(self._marks, key=lambda each: each.x):
-            x, width = round(scale.x(mark.x)) + 0.5, pen.width(mark.name) + px(4)
+            x, width = round(scale.x(mark.x)) + 0.5, pen.width(mark.name)
             if not area.left() <= x <= area.right() + 1:
                 continue
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            left = x + px(4) if x + width <= area.right() else x - width
+            left = min(max(x - width / 2, area.left()), area.right() - width)
             if left >= free:
-                pen.draw(left, area.top(), mark.name, 0.0, 0.0)
-                free = max(left + width, x)
+                pen.draw(left, area.top(), mark.name, 0.0, 1.0)
+                free = left + width + px(4)
 
     def _draw_labels(self, painter: QPainter, scale: Scale) -> None:
         """Draw the labels of curves at their ends, apart where they would overlap, as many as there is room for."""
