@@ -49,13 +49,16 @@ class Palette:
     @property
     def aside(self) -> str:
         """The colour of a sentence that is about other numbers than the present ones: nearer to the ground, 3:1."""
-        pairs = zip(parse_rgb(self.muted), parse_rgb(self.ground), strict=True)
-        return "#{:02X}{:02X}{:02X}".format(*(round(ASIDE * a + (1 - ASIDE) * b) for a, b in pairs))
+        return mix(self.muted, self.ground, 1 - ASIDE)
 
     @property
     def card_edge(self) -> str:
         """The colour of the line around a card; "" where its surface differs from the ground."""
         return self.hairline if self.surface == self.ground else ""
+
+    def make_paler(self, colour: str) -> str:
+        """Return the colour of bars that step back, nearer to the surface; in high contrast still at 3:1."""
+        return mix(colour, self.surface, 0.35 if self.card_edge else 0.5)
 
     @property
     def grey(self) -> tuple[str, str]:
@@ -118,6 +121,13 @@ PALETTES = {each.name: each for each in (LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_D
 def parse_rgb(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue of ``#RRGGBB``, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+@lru_cache(maxsize=512)
+def mix(one: str, other: str, share: float) -> str:
+    """Return the colour ``share`` of the way from one to the other."""
+    channels = (round(a + (b - a) * share) for a, b in zip(parse_rgb(one), parse_rgb(other), strict=True))
+    return "#{:02X}{:02X}{:02X}".format(*channels)
 
 
 def compute_luminance(colour: str) -> float:

@@ -20,7 +20,7 @@ from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, Sl
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
 from attnlab.figures.slides.slide_maps import AIR, FLAT, MAIN, SOURCE, draw_map, fit
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
-from attnlab.figures.slides.slide_side import choose_form, make_paler
+from attnlab.figures.slides.slide_side import choose_form
 from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, make_face, use_plain_digits
 from attnlab.figures.text import Pen
 from attnlab.ui.base.theme import apply_theme
@@ -265,7 +265,7 @@ def test_the_track_of_a_bar_stands_out_less_than_a_bar(palette: Palette) -> None
     pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
     track, frame = ((pixels == QColor(colour).rgb()).sum() for colour in (palette.control, palette.hairline))
     assert track > 5 * frame
-    bar = make_paler(palette.attention, palette.ground)
+    bar = palette.make_paler(palette.attention)
     assert compute_contrast(palette.control, palette.ground) < compute_contrast(bar, palette.ground)
 
 

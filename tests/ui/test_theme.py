@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.base import assets
 from attnlab.base.errors import FileError
-from attnlab.figures.palette import DARK, LIGHT, PALETTES, compute_contrast
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, compute_contrast, mix
 from attnlab.ui.base import theme
 from attnlab.ui.base.icons import icon, pixmap
 
@@ -49,11 +49,11 @@ def test_every_text_has_enough_contrast_on_every_background(text: str, ground: s
 def test_text_on_filled_controls_has_enough_contrast(palette: theme.Palette) -> None:
     assert compute_contrast(palette.on_accent, palette.accent) >= 4.5
     assert (
-        compute_contrast(palette.on_accent, theme.mix(palette.accent, palette.ink, 0.15)) >= 4.5
+        compute_contrast(palette.on_accent, mix(palette.accent, palette.ink, 0.15)) >= 4.5
     )  # a primary button, hovered
-    assert compute_contrast(palette.ink, theme.mix(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
-    assert compute_contrast(palette.muted, theme.mix(palette.control, palette.ink, 0.06)) >= 4.3
-    soft = theme.mix(palette.surface, palette.accent, 0.07)  # the card of the first steps
+    assert compute_contrast(palette.ink, mix(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
+    assert compute_contrast(palette.muted, mix(palette.control, palette.ink, 0.06)) >= 4.3
+    soft = mix(palette.surface, palette.accent, 0.07)  # the card of the first steps
     assert min(compute_contrast(text, soft) for text in (palette.ink, palette.muted)) >= 4.5
     for role in ("query", "key", "value", "attention"):  # chips
         fill = palette.role_ink(role)
@@ -64,6 +64,14 @@ def test_text_on_filled_controls_has_enough_contrast(palette: theme.Palette) -> 
 def test_the_focus_ring_has_enough_contrast(palette: theme.Palette) -> None:
     for ground in GROUNDS:
         assert compute_contrast(palette.accent, getattr(palette, ground)) >= 3
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
+def test_pale_bars_can_be_seen_and_told_from_the_others(palette: theme.Palette) -> None:
+    for colour in (palette.query, palette.key, palette.value, palette.attention, palette.muted):
+        pale = palette.make_paler(colour)
+        assert compute_contrast(pale, palette.surface) >= (3 if palette.card_edge else 1.5)
+        assert compute_contrast(pale, colour) >= 1.5
 
 
 @pytest.mark.parametrize(("choice", "expected"), [("light", LIGHT), ("dark", DARK)])

@@ -6,7 +6,6 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_content import Column, Table
 from attnlab.figures.slides.slide_layout import Box
-from attnlab.figures.slides.slide_side import make_paler
 from attnlab.figures.slides.slide_text import make_face
 
 ROW, LEAST_ROW = 2.1, 1.5
@@ -102,5 +101,5 @@ def _draw_bar(painter: QPainter, rect: QRectF, column: Column, index: int, size:
     painter.setBrush(QColor(palette.hairline))
     painter.drawRoundedRect(lane, 0.12 * size, 0.12 * size)
     lane.setWidth(max(column.bars[index] * lane.width(), size / 12))
-    painter.setBrush(QColor(make_paler(palette.role(column.role), palette.ground)))
+    painter.setBrush(QColor(palette.make_paler(palette.role(column.role))))
     painter.drawRoundedRect(lane, 0.12 * size, 0.12 * size)

@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import Choice
 from attnlab.figures.slides.slide_layout import GAP, Sheet
-from attnlab.figures.slides.slide_side import make_paler
 from attnlab.figures.slides.slide_text import Block, lay_out_paragraph, make_face
 from attnlab.figures.tick import draw_tick
 
@@ -105,7 +104,7 @@ def draw_cards(
         text.draw(painter, badge.right() + 1.2 * sheet.unit, down, ink)
         if choice.votes is not None:
             share = choice.votes / total if total else 0.0
-            colour = make_paler(palette.accent, palette.ground) if answered and not right else palette.accent
+            colour = palette.make_paler(palette.accent) if answered and not right else palette.accent
             draw = _draw_low_votes if cards.low else _draw_votes
             draw(painter, place, choice.votes, share, colour, cards.size, sheet, palette)
     painter.restore()

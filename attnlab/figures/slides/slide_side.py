@@ -3,7 +3,7 @@
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from attnlab.figures.palette import Palette, parse_rgb
+from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
 from attnlab.figures.slides.slide_layout import Box, Outcome, Sheet, choose_bars
 from attnlab.figures.slides.slide_text import Block, draw_cover, lay_out_paragraph, make_face
@@ -219,15 +219,9 @@ def _draw_share(
     share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
     start, end = sorted((zero, zero + share))
     length = max((end - start) * lane.width, max(thick / 12, 1.0))
-    colour = palette.role(row.role) if bar.current else make_paler(palette.role(row.role), palette.ground)
+    colour = palette.role(row.role) if bar.current else palette.make_paler(palette.role(row.role))
     if bar.value is None:
         colour = palette.hatch
     painter.setBrush(QColor(colour))
     radius = min(thick / 5, length / 2)
     painter.drawRoundedRect(QRectF(lane.x + start * lane.width, top, length, thick), radius, radius)
-
-
-def make_paler(colour: str, ground: str) -> str:
-    """Return the colour of bars that step back: halfway to the ground."""
-    channels = (round(a + (b - a) * 0.5) for a, b in zip(parse_rgb(colour), parse_rgb(ground), strict=True))
-    return "#{:02X}{:02X}{:02X}".format(*channels)

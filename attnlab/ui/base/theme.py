@@ -18,7 +18,7 @@ from attnlab.figures.palette import (
     Palette,
     compute_contrast,
     compute_luminance,
-    parse_rgb,
+    mix,
 )
 from attnlab.ui.base.late_pages import replace_sheet
 
@@ -140,13 +140,6 @@ def px(length: float) -> int:
 def text_on(colour: str) -> str:
     """Return the text colour, dark or light, that reads better on a colour."""
     return max((LIGHT_INK, DARK_INK), key=lambda text: compute_contrast(text, colour))
-
-
-@lru_cache(maxsize=512)
-def mix(one: str, other: str, share: float) -> str:
-    """Return the colour ``share`` of the way from one to the other."""
-    channels = (round(a + (b - a) * share) for a, b in zip(parse_rgb(one), parse_rgb(other), strict=True))
-    return "#{:02X}{:02X}{:02X}".format(*channels)
 
 
 def set_sheet(widget: QWidget, sheet: str) -> None:

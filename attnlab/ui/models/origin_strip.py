@@ -6,9 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
+from attnlab.figures.palette import mix
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mix, px, set_sheet
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
 from attnlab.ui.widgets.elided_label import ElidedLabel
 

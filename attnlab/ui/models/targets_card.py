@@ -11,7 +11,7 @@ from attnlab.figures.map_data import MapData
 from attnlab.figures.text import Pen
 from attnlab.ui.base.cells import HasCells
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.models.map_window import Window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_values import Floats
@@ -155,7 +155,7 @@ class TargetArcs(HasCells, Drawn):
                 drawn.draw(x, y, drawn.elide(token, room - px(8)), align)
         for query, key, weight in self._arcs:
             mine = query == self._row
-            colour = p.attention if mine or self._row < 0 else mix(p.attention, p.surface, 0.55)
+            colour = p.attention if mine or self._row < 0 else p.make_paler(p.attention)
             stroke = QPen(QColor(colour), max(1.0, weight * px(9)))
             stroke.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(stroke)

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import (
     QTableWidgetItem,
 )
 
+from attnlab.figures.palette import mix
 from attnlab.pretrained.many_texts import TextTargets, number_repeated
 from attnlab.pretrained.patterns import HeadPatterns
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.models.patterns_card import SCORES
 from attnlab.ui.models.token_names import show_token

@@ -7,7 +7,6 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from attnlab.attention.stages.steps import Term
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import mix
 from attnlab.ui.playground.span_text import Pen
 from attnlab.ui.playground.step_layout import INDENT, Columns, Item, is_above, stands_left, write_result
 
@@ -96,7 +95,7 @@ class StepPainter:
         if math.isfinite(term.whole):
             self._fill(zero, zero + term.whole * unit, middle, thick, p.control)
         pale = not (term.is_total or term.is_current or math.isfinite(term.whole))
-        self._fill(zero, zero + term.amount * unit, middle, thick, mix(colour, p.surface, 0.55) if pale else colour)
+        self._fill(zero, zero + term.amount * unit, middle, thick, p.make_paler(colour) if pale else colour)
         if columns.least < 0 < columns.most:
             self._painter.setPen(QPen(QColor(p.hatch), 1))
             self._painter.drawLine(QPointF(zero, middle - thick), QPointF(zero, middle + thick))

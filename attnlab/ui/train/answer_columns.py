@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
 from attnlab.base.counted import format_percent
-from attnlab.figures.palette import Palette
+from attnlab.figures.palette import Palette, mix
 from attnlab.figures.text import Face, Pen, measure_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.answer_row import MARK, AnswerRow, draw_mark
 from attnlab.ui.train.answer_words import Column
 

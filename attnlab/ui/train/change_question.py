@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout
 
+from attnlab.figures.palette import mix
 from attnlab.ui.base.announcing import show_text
-from attnlab.ui.base.theme import mix, set_sheet
+from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.run_branch import KEPT_WEIGHTS, Change, go_on_with, list_changes
 from attnlab.ui.widgets.fields.form_parts import make_wrapped_label

@@ -16,9 +16,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.base.spoken_text import speak_token
+from attnlab.figures.palette import mix
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, plain_tip, px
+from attnlab.ui.base.theme import draw_focus_ring, font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_words import format_share, show_sign
 from attnlab.ui.widgets.walked_list import WalkedList

@@ -7,11 +7,11 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from attnlab.figures.palette import Palette
+from attnlab.figures.palette import Palette, mix
 from attnlab.figures.subscripts import text_width
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.answer_columns import HEAD, ROW, AnswerColumns
 from attnlab.ui.train.stream_words import LensColumn
 from attnlab.ui.widgets.maps.drawn import Drawn

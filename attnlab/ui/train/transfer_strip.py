@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
+from attnlab.figures.palette import mix
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mix, px, set_sheet
+from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.elided_label import ElidedLabel
 

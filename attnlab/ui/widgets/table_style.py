@@ -2,7 +2,8 @@
 
 from PySide6.QtWidgets import QTableWidget
 
-from attnlab.ui.base.theme import font, mix, px, set_sheet
+from attnlab.figures.palette import mix
+from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.base.themed import palette_of
 
 TEXT_MARGIN = 3

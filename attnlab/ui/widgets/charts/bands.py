@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from attnlab.figures.palette import Palette
-from attnlab.ui.base.theme import mix
+from attnlab.figures.palette import Palette, mix
 from attnlab.ui.widgets.charts.chart_scale import Scale
 
 FILL, EDGE = 0.16, 0.4

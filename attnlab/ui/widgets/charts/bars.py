@@ -19,10 +19,11 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.base.number_text import four_decimals
 from attnlab.base.spoken_text import HIDDEN, speak_number, speak_token
+from attnlab.figures.palette import mix
 from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.line_pen import LinePen, find_pen
-from attnlab.ui.base.theme import draw_focus_ring, mix, px
+from attnlab.ui.base.theme import draw_focus_ring, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.drawn_list import DrawnList
 from attnlab.ui.widgets.tip_beside import show_beside
@@ -302,7 +303,7 @@ class BarList(DrawnList):
         bar.setWidth(max((end - start) * room.width(), 1.0))  # 0 is drawn as a line
         empty = not math.isfinite(self._values[row])
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.hatch if empty else colour if current else mix(colour, p.surface, 0.55)))
+        painter.setBrush(QColor(p.hatch if empty else colour if current else p.make_paler(colour)))
         painter.drawRoundedRect(bar, min(2, bar.width() / 2), 2)
 
     def _paint_masked(self, painter: QPainter, room: QRectF) -> None:

@@ -7,8 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import mix, px
+from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.bands import EDGE, FILL
 from attnlab.ui.widgets.charts.line_chart import FAINT, LineChart

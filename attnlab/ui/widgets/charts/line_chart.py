@@ -14,9 +14,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.charts.bands import Band, describe_band, draw_band
 from attnlab.ui.widgets.charts.chart_scale import (
     Floats,

@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, px
+from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.tip_beside import show_beside
 from attnlab.ui.widgets.walked_list import DOWN, WalkedList
@@ -166,7 +167,7 @@ class MeterList(FollowsTheme, WalkedList):
         filled = QRectF(track)
         filled.setWidth(max(min(max(meter.value, 0.0), 1.0) * track.width(), 1.0))
         colour = p.role(self._role)
-        painter.setBrush(QColor(colour if meter.strong else mix(colour, p.surface, 0.45)))
+        painter.setBrush(QColor(colour if meter.strong else p.make_paler(colour)))
         painter.drawRoundedRect(filled, min(3, filled.width() / 2), 3)
         if meter.mark >= 0:
             painter.setBrush(QColor(p.ink))

@@ -7,10 +7,11 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.own_keys import KeepsKeys
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.fields.option_fields import Field

@@ -7,9 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, plain_tip, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix_disabled, plain_tip, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout

@@ -4,9 +4,10 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
+from attnlab.figures.palette import mix
 from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, mix_disabled, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 
 

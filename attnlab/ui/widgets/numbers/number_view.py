@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.figures.palette import Palette
+from attnlab.figures.palette import Palette, mix
 from attnlab.figures.subscripts import cut_text, draw_text
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import font, mix, px, text_on
+from attnlab.ui.base.theme import font, px, text_on
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 

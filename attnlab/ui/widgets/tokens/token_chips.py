@@ -6,9 +6,9 @@ from functools import lru_cache
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
-from attnlab.figures.palette import Palette
+from attnlab.figures.palette import Palette, mix
 from attnlab.figures.tiles import make_hatching
-from attnlab.ui.base.theme import draw_focus_ring, font, mix, px, text_on
+from attnlab.ui.base.theme import draw_focus_ring, font, px, text_on
 from attnlab.ui.widgets.layouts.flow_layout import flow
 
 PLUS = "+"
