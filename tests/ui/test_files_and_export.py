@@ -106,6 +106,23 @@ def test_a_session_survives_saving_bit_for_bit(sit_down: Callable[..., "Person"]
     assert other.experiment.tokens == ("The", "cat", "sat")
 
 
+def test_a_workspace_is_left_for_a_session_that_is_opened(person: "Person", tmp_path: Path) -> None:
+    attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "mine.attnlab")
+    person.window.show_workspace("lessons")
+    for path, shown in ((None, "lessons"), (tmp_path / "mine.attnlab", "playground")):
+        person.key(Key.Key_O, CTRL)
+        dialog = person.window.findChild(QFileDialog)
+        assert person.window.current == "lessons"
+        if path is None:
+            dialog.reject()
+            person.wait_for(lambda: person.window.findChild(QFileDialog) is None)
+        else:
+            name_in_dialog(person, path)
+        assert person.window.current == shown
+    person.settle()
+    assert person.experiment.tokens == ("The", "cat", "sat")
+
+
 def saved_where_nobody_reads(person: "Person", folder: Path) -> Path:
     """Save, change something, and replace the file by a pipe, whose writer waits for a reader."""
     slow = folder / "slow.attnlab"

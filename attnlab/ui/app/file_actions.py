@@ -1,5 +1,6 @@
 """The actions of the File section: open, save, import weights, export."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.base.actions import Action
@@ -22,7 +23,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     drawn = "As pixels and as SVG, with the settings of the last figure"
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
-        Action("open", "Open a file…", "File", play, lambda p: p.files.ask_open(), ("Ctrl+O",)),
+        Action("open", "Open a file…", "File", beside, lambda p: _ask_open(w, p), ("Ctrl+O",)),
         restore,
         Action("weights-in", "Import weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
         Action(
@@ -74,6 +75,16 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             title_now=lambda w: "Export a film of a sweep…" if _training(w) is None else FILM,
         ),
     ]
+
+
+def _ask_open(w: Host, playground: "Playground") -> None:
+    """Ask for a session; the playground comes into view with it, and not if the user cancels."""
+
+    def open_session(path: Path) -> None:
+        w.show_workspace(PLAYGROUND.name)
+        playground.files.open(path)
+
+    playground.files.ask_open(open_session)
 
 
 def _training(w: Host) -> "TrainTools | None":

@@ -210,10 +210,9 @@ class SessionFiles(QObject):
         self._playground.step_bar.show_note(f"Saved {path}")
         return True
 
-    @Slot()
-    def ask_open(self) -> None:
-        """Ask for a session and open it."""
-        ask_which(self._window, "Open a session", FILTER, self.open)
+    def ask_open(self, then: Callable[[Path], object]) -> None:
+        """Ask for a session, and call ``then`` with its path."""
+        ask_which(self._window, "Open a session", FILTER, then)
 
     @Slot()
     def ask_save(self) -> None:
