@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
@@ -18,15 +19,18 @@ from attnlab.ui.base.themed import dress
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 from attnlab.ui.predict.solution_actions import ask_save, copy_latex, copy_markdown, save_to
 
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
 
 @pytest.fixture
-def person(sit_down: Callable[..., object]) -> object:
+def person(sit_down: "Callable[..., Person]") -> "Person":
     return sit_down("journey")
 
 
 @pytest.fixture
-def dialog(person: object, qtbot: QtBot) -> Iterator[ExerciseDialog]:
-    playground, window = person.playground, person.window  # type: ignore[attr-defined]
+def dialog(person: "Person", qtbot: QtBot) -> Iterator[ExerciseDialog]:
+    playground, window = person.playground, person.window
     playground.document.select(Cell("weights", 2, 1, 0), pin=True)
     made = ExerciseDialog(playground, window)
     with qtbot.waitSignal(made.previewed):
@@ -64,14 +68,14 @@ def test_the_first_page_and_the_blank_cells_are_shown(dialog: ExerciseDialog, qt
     assert dialog.form.count.isVisible()
 
 
-def test_cells_can_be_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_cells_can_be_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: "Person", qtbot: QtBot) -> None:
     choose(dialog, qtbot, "These cells")
     form = dialog.form
     assert form.cells.isVisible()
     assert form.cells.text() == "weights[0, 2, 1]"
     with qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(form.cells, ", context[0, :]")
-    person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+    person.click_cell("scores", 0, 3)
     with qtbot.waitSignal(dialog.previewed):
         qtbot.mouseClick(form.add, Qt.MouseButton.LeftButton)
     row = tuple(Cell("context", 0, column, 0) for column in range(2))
@@ -83,30 +87,32 @@ def test_cells_can_be_chosen_by_name_and_by_click(dialog: ExerciseDialog, person
     assert not dialog.handout_button.isEnabled()
 
 
-def test_another_cell_in_the_window_changes_the_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_another_cell_in_the_window_changes_the_exercise(
+    dialog: ExerciseDialog, person: "Person", qtbot: QtBot
+) -> None:
     with qtbot.waitSignal(dialog.previewed):
-        person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+        person.click_cell("scores", 0, 3)
     assert dialog.form.where.text() == "Scores: Your → with"
 
 
-def test_without_a_held_cell_the_example_in_explain_is_asked_for(person: object, qtbot: QtBot) -> None:
-    playground, window = person.playground, person.window  # type: ignore[attr-defined]
-    person.settle()  # type: ignore[attr-defined]
+def test_without_a_held_cell_the_example_in_explain_is_asked_for(person: "Person", qtbot: QtBot) -> None:
+    playground, window = person.playground, person.window
+    person.settle()
     dialog = ExerciseDialog(playground, window)
     with qtbot.waitSignal(dialog.previewed):
         dialog.show()
     assert dialog.form.where.text() == "Weights: starts → journey"
-    person.document.show(alone="scores")  # type: ignore[attr-defined]
+    person.document.show(alone="scores")
     qtbot.waitUntil(lambda: dialog.form.where.text() == "Scores: Your → Your")
     dialog.close()
     dialog.deleteLater()
 
 
 def test_the_held_cell_is_asked_for_while_another_stage_fills_the_canvas(
-    dialog: ExerciseDialog, person: object, qtbot: QtBot
+    dialog: ExerciseDialog, person: "Person", qtbot: QtBot
 ) -> None:
     with qtbot.waitSignal(dialog.previewed):
-        person.document.show(alone="scores")  # type: ignore[attr-defined]
+        person.document.show(alone="scores")
     assert dialog.form.where.text() == "Weights: starts → journey"
 
 
@@ -166,15 +172,15 @@ def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
 
 
 def test_trying_hides_the_stage_and_asks_and_shows_it_again(
-    dialog: ExerciseDialog, person: object, qtbot: QtBot
+    dialog: ExerciseDialog, person: "Person", qtbot: QtBot
 ) -> None:
     fill(dialog, qtbot, "Ada")
     exercise = dialog.read_exercise()
     mine = make_variant(exercise, "Ada")
     qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
-    person.settle()  # type: ignore[attr-defined]
-    document = person.document  # type: ignore[attr-defined]
-    assert person.history()[-1] == "Exercise Exercise"  # type: ignore[attr-defined]
+    person.settle()
+    document = person.document
+    assert person.history()[-1] == "Exercise Exercise"
     assert document.experiment.embeddings.tolist() == mine.embeddings.tolist()
     assert document.view.at == Place("weights", -1)
     right = compute_answers(exercise, mine)[0].value
@@ -187,16 +193,16 @@ def test_trying_hides_the_stage_and_asks_and_shows_it_again(
         qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
     assert dialog.preview.isVisible()
     document.undo()
-    person.settle()  # type: ignore[attr-defined]
+    person.settle()
     assert document.experiment is exercise.experiment
 
 
-def test_closing_while_trying_shows_everything_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+def test_closing_while_trying_shows_everything_again(dialog: ExerciseDialog, person: "Person", qtbot: QtBot) -> None:
     qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
-    assert person.document.view.at is None  # type: ignore[attr-defined]
-    person.settle()  # type: ignore[attr-defined]
+    assert person.document.view.at is None
+    person.settle()
 
 
 def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
@@ -239,14 +245,14 @@ def test_files_that_cannot_be_graded_or_opened_are_reported(dialog: ExerciseDial
 
 
 def test_an_exercise_can_be_saved_and_opened_again(
-    dialog: ExerciseDialog, person: object, qtbot: QtBot, tmp_path: Path
+    dialog: ExerciseDialog, person: "Person", qtbot: QtBot, tmp_path: Path
 ) -> None:
     choose(dialog, qtbot, "This row")
     fill(dialog, qtbot, "Ada\nBob")
     before = dialog.read_exercise()
     dialog.save_to(tmp_path / "e.json")
     with qtbot.waitSignal(dialog.previewed):
-        person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+        person.click_cell("scores", 0, 3)
     with qtbot.waitSignal(dialog.previewed):
         dialog.open_from(tmp_path / "e.json")
     after = dialog.read_exercise()
@@ -259,8 +265,8 @@ def test_an_exercise_can_be_saved_and_opened_again(
         assert mine[0] == mine[1]
 
 
-def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, qtbot: QtBot, tmp_path: Path) -> None:
-    playground = person.playground  # type: ignore[attr-defined]
+def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: "Person", qtbot: QtBot, tmp_path: Path) -> None:
+    playground = person.playground
     for copy, begins in ((copy_markdown, "# Worked solution"), (copy_latex, "\\documentclass")):
         QGuiApplication.clipboard().setText("")
         copy(playground)
@@ -270,27 +276,27 @@ def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, 
         qtbot.waitUntil(lambda: not playground.lane.busy)
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
     save_to(playground, tmp_path / "a.txt")
-    assert "does not end in .md or .tex" in person.message()  # type: ignore[attr-defined]
-    asked = ask_save(playground, person.window)  # type: ignore[attr-defined]
+    assert "does not end in .md or .tex" in person.message()
+    asked = ask_save(playground, person.window)
     assert asked.isVisible()
     asked.close()
 
 
 def test_a_layer_too_large_to_write_out_is_reported(sit_down: Callable[..., object], qtbot: QtBot) -> None:
     person = sit_down("saturated")
-    copy_markdown(person.playground)  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message())  # type: ignore[attr-defined]
+    copy_markdown(person.playground)
+    qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message())
 
 
 def test_the_dialog_leaves_the_card_that_is_asked_about_free(
-    dialog: ExerciseDialog, person: object, qtbot: QtBot
+    dialog: ExerciseDialog, person: "Person", qtbot: QtBot
 ) -> None:
-    window = person.window  # type: ignore[attr-defined]
-    card = person.playground.canvas.cards["weights"]  # type: ignore[attr-defined]
+    window = person.window
+    card = person.playground.canvas.cards["weights"]
     before = dialog.size()
     dialog.move(card.mapToGlobal(card.rect().topLeft()))
     qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
-    person.settle()  # type: ignore[attr-defined]
+    person.settle()
     asked = card.rect().translated(card.mapToGlobal(card.rect().topLeft()))
     assert dialog.width() < before.width()
     free = window.screen().availableGeometry().width() - asked.width()

@@ -180,16 +180,20 @@ def test_an_enlarged_map_keeps_its_room_with_large_type(student: "Student", size
     assert ws.maps.area.isVisible()
 
 
+def enlarge_type(student: "Student", height: int) -> None:
+    """Show type of 150 % in a window of a laptop's width."""
+    student.window.change_settings(type_size=150)
+    student.window.resize(1366, height)
+    student.wait_for(lambda: student.window.height() == height)
+    settle(student.window)
+
+
 @pytest.mark.slow
 def test_an_enlarged_map_keeps_its_title_where_the_map_is_seen_whole_below_it(student: "Student") -> None:
-    ws, window = student.ws, student.window
-    window.change_settings(type_size=150)
-    window.resize(1366, 749)
-    student.wait_for(lambda: window.height() == 749)
-    settle(window)
-    ws.maps.open_map(0)
-    large = ws.maps.large_map
-    settle(window)
+    enlarge_type(student, 749)
+    student.ws.maps.open_map(0)
+    large = student.ws.maps.large_map
+    settle(student.window)
     assert large.sheet.grid is not None
     bar = large.sheet.place_bar(large.sheet.grid).toAlignedRect()
     student.wait_for(lambda: large.sheet.visibleRegion().boundingRect().contains(bar))
@@ -200,11 +204,8 @@ def test_an_enlarged_map_keeps_its_title_where_the_map_is_seen_whole_below_it(st
 
 @pytest.mark.slow
 def test_the_labels_of_the_rows_of_an_enlarged_map_do_not_touch(student: "Student") -> None:
-    ws, window = student.ws, student.window
-    window.change_settings(type_size=150)
-    window.resize(1366, 768)
-    student.wait_for(lambda: window.height() == 768)
-    settle(window)
+    ws = student.ws
+    enlarge_type(student, 768)
     assert not ws.maps.answer.is_folded
     ws.maps.open_map(0)
     sheet = ws.maps.large_map.sheet
