@@ -17,7 +17,7 @@ FAINT = 0.55
 MANY = 128
 """Of more arrows than this, those that are not held are dots."""
 LEAST_LINE = 0.01
-"""The length in pixels below which a line is none: a key that lies along the query has no perpendicular."""
+"""Shorter lines, in pixels, are not drawn, such as the perpendicular of a key that lies along the query."""
 TIPS = "dots are tips of arrows", "dots: tips"
 """What says so, the longer words first."""
 
@@ -63,7 +63,7 @@ class ArrowPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _paint_line(self, start: QPointF, end: QPointF) -> None:
-        """Paint a line that has a length: of one without, Qt writes an outline without points to PDF files."""
+        """Paint a line unless it has no length: Qt would write an outline without points to PDF files."""
         if _distance(start, end) > LEAST_LINE:
             self._painter.drawLine(start, end)
 

@@ -40,7 +40,7 @@ MOST_NUMBERED, MOST_BESIDE = 8, 6
 WIDE = 1.5
 """On screens narrower than this, in heights, sources get no extra width for their numbers."""
 LARGER = (1.5, 1.35, 1.2, 1.1)
-"""The sizes of type above the usual one, of which the largest is taken that fits and is not larger than wanted."""
+"""Sizes of type above the usual one, the largest first: a slide takes the first that is wanted and that fits."""
 LENS_SHARE = 0.58
 """The part of the width for a lens beside the text."""
 NARROW = 1.2

@@ -438,7 +438,7 @@ def _measure_height(widget: QWidget, width: int) -> int:
 
 
 def _find_model(spec: RunSpec) -> tuple[object, ...]:
-    """Return the settings of which other values are another model, with other maps."""
+    """Return the settings that make a model: if one of them differs, so do the maps."""
     return spec.task, dict(spec.options), spec.model
 
 
