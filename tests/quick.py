@@ -5,7 +5,8 @@
 * Presets: a test over many presets keeps a computed subset that covers each stage, each registry entry, each option and
   each kind of heads, masks and sequences of the full set.
 * Products: a test of many cases with several parameters keeps a subset that covers each value of each parameter.
-* Windows: a test that opens the program's window in several cases keeps the first.
+* Windows: each file keeps the first two tests that open the program's window, of each its first case. A file that is
+  named (``make test ARGS=tests/ui/test_canvas.py``) keeps all of these tests.
 * Hypothesis: at most ten examples.
 
 Each file keeps at least its first test, unless all of them start programs. ``make test-all`` and CI run everything.
@@ -31,6 +32,8 @@ T = TypeVar("T")
 MANY = 12
 """Tests with more cases than this are reduced."""
 FEW_EXAMPLES = 10
+FEW_WINDOWS = 2
+"""The number of tests of a file that open the window: half a second each, a third of it for opening alone."""
 PROGRAMS = "tests that start programs"
 RULES = pytest.StashKey[Counter[str]]()
 """The number of tests that each rule left out."""
@@ -52,6 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--quick"):
         return
     out = dict(_left_out(items))
+    if not any(".py" in each for each in config.args):
+        out |= dict.fromkeys(_of_more_windows([item for item in items if item not in out]), "tests with a window")
     kept = {item.path for item in items if item not in out}
     for item in items:
         if item.path not in kept and out[item] != PROGRAMS:
@@ -107,10 +112,10 @@ def covering(features: dict[T, set[Hashable]]) -> list[T]:
 def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
     groups: dict[Hashable, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("quick"):
-            yield item, "slow tests"
-        elif _starts_programs(item) and not item.get_closest_marker("quick"):
+        if _starts_programs(item) and not item.get_closest_marker("quick"):
             yield item, PROGRAMS
+        elif item.get_closest_marker("slow") and not item.get_closest_marker("quick"):
+            yield item, "slow tests"
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             groups[item.path, item.cls, item.originalname].append(item)
     for cases in groups.values():
@@ -124,6 +129,16 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
         if len(presets) > MANY:
             values = _each_value_once(presets)
             yield from ((case, "cases of products") for case in presets if case not in values)
+
+
+def _of_more_windows(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the tests that open the window after the first few of their file."""
+    opened: Counter[Path] = Counter()
+    for item in items:
+        if "open_window" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("quick"):
+            opened[item.path] += 1
+            if opened[item.path] > FEW_WINDOWS:
+                yield item
 
 
 def _starts_programs(item: pytest.Item) -> bool:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import attnlab
 from attnlab.pretrained.shipped import list_shipped
 
@@ -21,6 +23,7 @@ def list_strings(code: str) -> Iterator[ast.Constant]:
             yield each
 
 
+@pytest.mark.slow
 def test_no_text_of_the_window_has_a_straight_apostrophe() -> None:
     assert [each.value for each in list_strings('"""It\'s."""\na = f"a token\'s {b}"')] == ["a token's "]
     found = [

@@ -1,5 +1,6 @@
 """The quick run keeps every feature, limits examples, and reports what it leaves out."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,13 @@ def person(open_window): return open_window
 @pytest.mark.parametrize("size", ["small", "medium", "large", "huge"])
 def test_window(person, size): person(f"ran window {size}")
 
+def test_second_window(person): person("ran window 2")
+
+def test_third_window(person): person("ran window 3")
+
+@pytest.mark.quick
+def test_window_and_quick(person): person("ran window quickly")
+
 @given(strategies.integers())
 @settings(max_examples=300, deadline=None)
 def test_examples(n): print("ran example")
@@ -95,13 +103,16 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
     assert said.count("ran product") == 5
     assert all(f"ran product {a}" in said for a in range(5))
     assert all(f"{b}\n" in said for b in "xyz")
-    assert [size for size in ("small", "medium", "large", "huge") if f"ran window {size}" in said] == ["small"]
+    assert re.findall(r"ran window (\w+)", said) == ["small", "2", "quickly"]
     assert 1 < said.count("ran example") <= quick.FEW_EXAMPLES
     assert "left out 37 cases of more presets" in said.replace(
         f"{len(PRESETS) - said.count('ran preset')} cases of more", "37 cases of more"
     )
     assert "10 cases of products, 3 cases with a window, 1 slow tests, 2 tests that start programs" in said
+    assert "programs, 1 tests with a window." in said
     assert said.count("ran starting") == said.count("ran starting quickly") == 1
+    named = _run(tmp_path / "test_sample.py", "--quick")
+    assert re.findall(r"ran window (\w+)", named) == ["small", "2", "3", "quickly"]
     whole = _run(tmp_path)
     assert whole.count("ran preset") == len(PRESETS)
     assert (whole.count("ran product"), whole.count("ran slow")) == (15, 1)
@@ -109,11 +120,11 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
     assert "Quick run" not in whole
 
 
-def _run(folder: Path, *arguments: str) -> str:
+def _run(path: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "tests.quick", "-s", "-p", "no:cacheprovider"]
     root = Path(__file__).parents[1]
     done = subprocess.run(
-        [*command, "--rootdir", str(folder), *arguments, str(folder)], cwd=root, capture_output=True, text=True
+        [*command, f"--rootdir={path.parent}", *arguments, str(path)], cwd=root, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

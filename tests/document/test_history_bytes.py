@@ -204,7 +204,7 @@ def edited(scene: Scene) -> Experiment:
     return edits.set_block(scene.experiment, "W_q", 0, 0, [[float(weights[0, 0]) + 1]])
 
 
-TestHistories = Histories.TestCase
+TestHistories = pytest.mark.slow(Histories.TestCase)
 TestHistories.settings = settings(deadline=None)
 
 

@@ -65,6 +65,7 @@ def _check_first_answer(student: "Student", task: str) -> None:
     assert card.text.isVisible() is (task in ("characters", "induction", "lines"))
 
 
+@pytest.mark.slow
 def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:
     ws, card = student.ws, student.ws.maps.answer
     student.small()

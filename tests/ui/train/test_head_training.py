@@ -111,6 +111,7 @@ def test_a_head_can_be_left_out_from_the_first_step(pupil: Pupil) -> None:
     assert pupil.trainer.session.spec.train.heads_off == ""
 
 
+@pytest.mark.slow
 def test_heads_are_measured_in_a_running_training_while_one_is_pointed_at(pupil: Pupil) -> None:
     pupil.begin(tiny())
     session, maps = pupil.trainer.session, pupil.trainer.maps

@@ -81,6 +81,7 @@ def test_a_second_run_shows_its_own_maps_at_the_selected_step(pupil: Pupil) -> N
     assert pupil.trainer.maps.head.step.isVisible()
 
 
+@pytest.mark.slow
 def test_another_second_run_replaces_the_first_and_the_window_closes(pupil: Pupil) -> None:
     folders = [trained(pupil, seed) for seed in (0, 1)]
     pupil.begin(tiny(steps=30))
