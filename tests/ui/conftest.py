@@ -351,7 +351,7 @@ def open_window(
 
     A note stands until it is read, however long that takes here.
     """
-    for owner in ("attnlab.ui.playground.step_bar", "attnlab.ui.lessons.lesson_pages"):
+    for owner in ("attnlab.ui.playground.bar_message", "attnlab.ui.lessons.lesson_pages"):
         monkeypatch.setattr(f"{owner}.NOTE_MS", 10**7)
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     windows: list[MainWindow] = []

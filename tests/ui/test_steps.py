@@ -154,12 +154,12 @@ def test_a_message_is_replaced_by_the_next_step_or_disappears(person: "Person", 
     person.window.setFocus()
     person.key(Key.Key_Left)
     assert person.message() == ""
-    from attnlab.ui.playground import step_bar
+    from attnlab.ui.playground import bar_message
 
     bar = person.playground.step_bar
     assert person.playground.files.export_to(tmp_path / "weights.csv")
     assert person.message().startswith("Saved ")
-    assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, step_bar.NOTE_MS)
+    assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, bar_message.NOTE_MS)
     bar.note_timer.start(1)
     person.wait_for(lambda: person.message() == "")
     person.playground.files.open(tmp_path / "nothing.attnlab")

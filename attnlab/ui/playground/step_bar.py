@@ -10,15 +10,15 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME, about
-from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import plain_tip, px
-from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
+from attnlab.ui.base.theme import px
+from attnlab.ui.base.themed import FollowsTheme, palette_of
+from attnlab.ui.playground.bar_message import BarMessage
+from attnlab.ui.playground.bar_room import BarRoom
 from attnlab.ui.playground.computation_figures import ComputationFigures
-from attnlab.ui.playground.progress import BARS, NAMES, THUMBNAILS, Progress, Steps
+from attnlab.ui.playground.progress import Progress, Steps
 from attnlab.ui.playground.stage_thumbnails import draw_thumbnails
-from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.folded_label import FoldedLabel
@@ -44,15 +44,6 @@ DEPTHS = (
 USUAL_MS = 1000
 SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
 """How long each step is shown while playing, in milliseconds."""
-NOTE_MS = 8000
-ROOMY = 1240
-"""The width in pixels at 100 % from which a step and the figures of the last computation both fit."""
-TEXTS = 760
-"""The width in pixels at 100 % that the thumbnails of the stages leave to buttons and texts."""
-NARROW, AMPLE = 900, 2200
-"""Below these widths only the check of the row sums fits: with all steps shown, and while a step is described."""
-BRIEF = 540
-"""Below this width the check of the row sums has no room for words."""
 
 
 @guarded
@@ -105,14 +96,9 @@ class StepBar(FollowsTheme, QFrame):
         row.addWidget(self._goal)
         self._title = QLabel()
         self._about = FoldedLabel()
-        self._message = ElidedLabel()
-        self._message.setObjectName("message")
-        self._message.hide()
-        self._is_note = False
-        self.note_timer = QTimer(self)
-        self.note_timer.setSingleShot(True)
-        self.note_timer.setInterval(NOTE_MS)
-        self.note_timer.timeout.connect(self._on_note_read)
+        self._message = BarMessage()
+        self._message.changed.connect(self._on_message_changed)
+        self.note_timer = self._message.timer
         row.addWidget(self._title)
         row.addWidget(self._about, 1)
         row.addWidget(self._message, 2)
@@ -120,6 +106,7 @@ class StepBar(FollowsTheme, QFrame):
         row.addWidget(self.figures)
         self._title.setProperty("role", "title")
         self._about.setProperty("role", "muted")
+        self._room = BarRoom(row, self.progress, self._title, self._message, self.figures)
 
     def _make_depths(self) -> Pill:
         self.depths = Pill("By", name="Depth of a step")
@@ -191,51 +178,9 @@ class StepBar(FollowsTheme, QFrame):
         return self._title.text() if self._at is None else f"{self._title.text()}. {self._about.text()}"
 
     def _make_room(self) -> None:
-        """Show what has room: thumbnails of the stages, with names if possible, beside the texts, and figures.
-
-        The step's text comes before the last computation's figures, and a message before both: figures, thumbnails and
-        title are left out, in this order, as long as it would be cut.
-        """
-        spare = self.width() - px(TEXTS)
-        level = next((each for each in (NAMES, THUMBNAILS) if self.progress.measure_width(each) <= spare), BARS)
-        asked = self._at is not None and bool(self._at.asked)  # the sums of covered weights would be a hint
-        sums = (self._at is None or self.width() >= px(ROOMY)) and not asked
-        others = self.width() >= px(NARROW if self._at is None else AMPLE)
-        shown = [(level, sums, others, True)]
-        if self.message:
-            shown += [(level, sums, False, True), (level, False, False, True), (BARS, False, False, True)]
-            shown += [(BARS, False, False, False)]
-        needs = self._message.fontMetrics().horizontalAdvance(self.message)
-        fitting = (each for each in shown if self._measure_room(*each) >= needs)
-        level, sums, others, titled = next(fitting, shown[-1])
-        self.progress.show_level(level)
-        self.figures.show_parts(sums=sums, others=others, brief=self._is_brief)
-        self._title.setVisible(titled)
-
-    @property
-    def _is_brief(self) -> bool:
-        return self.width() < px(BRIEF)
-
-    def _measure_room(self, level: int, sums: bool, others: bool, titled: bool) -> int:
-        """Return the width in pixels that is left to a message beside these parts."""
-        row = self.layout()
-        assert row is not None
-        widths: dict[QWidget, int] = {
-            self.progress: 0 if self.guided else self.progress.measure_width(level),
-            self._title: self._title.sizeHint().width() if titled else 0,
-            self.figures: self.figures.measure_width(sums=sums, others=others, brief=self._is_brief),
-            self._about: 0,
-            self._message: 0,
-        }
-        room = self.contentsRect().width() - row.contentsMargins().left() - row.contentsMargins().right()
-        for item in (row.itemAt(at) for at in range(row.count())):
-            assert item is not None
-            part, wide = item.widget(), item.sizeHint().width()
-            if part is not None:
-                wide = widths.get(part, 0 if part.isHidden() else wide)
-                wide += row.spacing() if wide else 0
-            room -= wide
-        return room
+        self._room.share(
+            self.width(), walking=self._at is not None, asked=self._at is not None and bool(self._at.asked)
+        )
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
         titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at
@@ -264,41 +209,27 @@ class StepBar(FollowsTheme, QFrame):
     @Slot(str)
     def show_message(self, sentence: str) -> None:
         """Show one sentence about a refusal, until the next edit, step or dialog."""
-        if sentence == self.message == "":
-            return
-        self.note_timer.stop()
-        self._is_note = False
-        set_role(self._message, "error")
-        self._message.setText(sentence)
-        self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
-        self._message.setToolTip(plain_tip(sentence))
-        self._message.setVisible(bool(sentence))
-        self._about.setVisible(not sentence)
-        self._make_room()
-        self.told.emit(sentence)
-        announce(sentence, self)
+        self._message.show_refusal(sentence)
 
     def show_note(self, sentence: str, *, stays: bool = False) -> None:
         """Show a success, for a while or until the next message; one that ``stays`` is there until an edit."""
-        self.show_message(sentence)
-        self._is_note = True
-        if not stays:
-            self.note_timer.start()
-        set_role(self._message, "good")
+        self._message.show_note(sentence, stays=stays)
+
+    @Slot(str)
+    def _on_message_changed(self, sentence: str) -> None:
+        self._about.setVisible(not sentence)
+        self._make_room()
+        self.told.emit(sentence)
 
     @property
     def is_refusal(self) -> bool:
         """Whether a message is visible that is no note of a success."""
-        return bool(self.message) and not self._is_note
-
-    @Slot()
-    def _on_note_read(self) -> None:
-        self.show_message("")
+        return self._message.is_refusal
 
     @property
     def message(self) -> str:
         """The visible sentence, "" for none."""
-        return self._message.text() if not self._message.isHidden() else ""
+        return self._message.sentence
 
     @Slot()
     def step_first(self) -> None:
