@@ -4,7 +4,8 @@ import numpy as np
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.widgets.charts.bands import Band
-from attnlab.ui.widgets.charts.line_chart import Line, LineChart
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.lines import Line
 
 
 def test_a_band_is_drawn_between_its_edges_and_below_the_curves(qtbot: QtBot) -> None:

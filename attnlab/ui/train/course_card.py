@@ -13,7 +13,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.layer_labels import list_titles
-from attnlab.ui.widgets.charts.line_chart import Line
+from attnlab.ui.widgets.charts.lines import Line
 from attnlab.ui.widgets.charts.zoom_chart import ZoomChart
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments

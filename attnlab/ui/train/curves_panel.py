@@ -13,7 +13,8 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.charts.bands import Band
 from attnlab.ui.widgets.charts.chart_legend import ChartLegend
-from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.lines import Level, Line, Upright
 from attnlab.ui.widgets.charts.zoom_chart import Stretch, ZoomChart
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments

@@ -22,7 +22,8 @@ from attnlab.ui.train.predictions_panel import PredictionRow
 from attnlab.ui.train.run_film import RunFilm
 from attnlab.ui.train.stream_words import name_part
 from attnlab.ui.widgets.charts.bands import Band
-from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.lines import Level, Line, Upright
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny

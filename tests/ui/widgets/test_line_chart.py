@@ -24,7 +24,8 @@ from attnlab.ui.widgets.charts.chart_scale import (
     ticks,
     whole_ticks,
 )
-from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.lines import Level, Line, Upright
 
 
 @pytest.fixture

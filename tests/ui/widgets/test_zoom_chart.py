@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.charts.line_chart import Line
+from attnlab.ui.widgets.charts.lines import Line
 from attnlab.ui.widgets.charts.zoom_chart import ZOOM_TIP, ZoomChart
 
 Left, Ctrl, Shift = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -9,7 +9,8 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.playground.lenses.backward_found import Stepped, Tried, describe_better, write_trial
 from attnlab.ui.playground.lenses.positions_parts import Card, sentence_label
-from attnlab.ui.widgets.charts.line_chart import Line, LineChart
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.lines import Line
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -12,7 +12,8 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.charts.bands import EDGE, FILL
-from attnlab.ui.widgets.charts.line_chart import FAINT, LineChart
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.line_painting import FAINT
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 SAMPLE = 18, 10

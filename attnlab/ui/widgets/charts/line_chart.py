@@ -6,76 +6,31 @@ instead of 2.6, and 26 ms to open instead of 4, after 0.3 s to load.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.palette import mix
-from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.charts.bands import Band, describe_band, draw_band
-from attnlab.ui.widgets.charts.chart_scale import (
-    Floats,
-    Scale,
-    cut,
-    decimate,
-    ends_above,
-    move_beside,
-    polylines,
-    spread,
-    tick_text,
-    ticks,
-    whole_ticks,
+from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, cut
+from attnlab.ui.widgets.charts.line_painting import (
+    count_labels,
+    draw_axes,
+    draw_labels,
+    draw_levels,
+    draw_lines,
+    draw_marks,
+    find_ticks,
+    format_tick,
 )
+from attnlab.ui.widgets.charts.lines import Level, Line, Upright, are_same, describe_line, format_exact
 from attnlab.ui.widgets.maps.drawn import Drawn
 
-FAINT = 0.35
-"""How far faint lines are mixed with the background."""
 NEAR, NEAR_MARK = 24, 5
 """How near the pointer must be to a curve, or to a mark, for its tool tip, in pixels at 100 %."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """A curve of ``y`` over ascending ``x``: ``colour`` is a palette's field by name ("accent", "key"); ``faint`` mixes
-    it with the background, for noisy curves; ``label`` stands at its end, if not empty. Legends omit what is not
-    ``listed``."""
-
-    name: str
-    x: NDArray[np.floating]
-    y: NDArray[np.floating]
-    colour: str = "accent"
-    width: float = 1.75
-    faint: bool = False
-    label: str = ""
-    listed: bool = True
-    is_dashed: bool = False
-
-    @property
-    def style(self) -> tuple[object, ...]:
-        """All but the numbers."""
-        return tuple(getattr(self, each.name) for each in fields(self) if each.name not in ("x", "y"))
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A value to compare with, drawn as a thin line with its name."""
-
-    name: str
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
-class Upright:
-    """An event on the x axis, drawn as a thin vertical line with its name."""
-
-    name: str
-    x: float
 
 
 @guarded
@@ -167,7 +122,7 @@ class LineChart(Drawn):
         """
         told = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
         before = self._levels, self._log, self._y_range, self._unit, self._x_start, self._wanted_end
-        if before == (tuple(levels), log_y, y_range, told, x_start, x_end) and _are_same(self._lines, lines):
+        if before == (tuple(levels), log_y, y_range, told, x_start, x_end) and are_same(self._lines, lines):
             return
         self._lines, self._levels, self._log, self._y_range = tuple(lines), tuple(levels), log_y, y_range
         self._unit, self._x_start, self._wanted_end = told, x_start, x_end
@@ -207,10 +162,13 @@ class LineChart(Drawn):
 
     def scale(self) -> Scale:
         """Return the present scale from values to pixels."""
-        low, high = self._find_y_range()
         metrics = QFontMetricsF(font("tiny"))
         labels = max((metrics.horizontalAdvance(line.label) for line in self._lines if line.label), default=0.0)
-        left, right = self._find_left(), math.ceil(labels) + px(10) if labels else px(6)
+        return self._make_scale(self._find_left(), math.ceil(labels) + px(10) if labels else px(6))
+
+    def _make_scale(self, left: float, right: float) -> Scale:
+        """Return the scale of curves that leave some pixels free at the left and at the right."""
+        low, high = self._find_y_range()
         area = QRectF(left, self._find_top(), max(self.width() - left - right, 1), self._height())
         return Scale(area, self.x_range[1], low, high, self._log, self.x_range[0])
 
@@ -223,9 +181,8 @@ class LineChart(Drawn):
 
     def _arrange(self) -> None:
         """Measure the labels at the left, and draw other charts again if these move their curves."""
-        values = ticks(*self._find_y_range(), self._log, self._count_ticks())
-        metrics = QFontMetricsF(font("tiny"))
-        widest = max(map(metrics.horizontalAdvance, (self._format_tick(value) for value in values)), default=0.0)
+        metrics, values = QFontMetricsF(font("tiny")), find_ticks(self._make_scale(0.0, 0.0))
+        widest = max((metrics.horizontalAdvance(format_tick(value, self._unit)) for value in values), default=0.0)
         self._own_left = float(math.ceil(widest) + px(8))
         super()._arrange()
         for chart in self._column:
@@ -245,15 +202,9 @@ class LineChart(Drawn):
         """Return the y in pixels at which the area of the curves begins: below the names of marks, if there are any."""
         return px(6) + (math.ceil(QFontMetricsF(font("tiny")).height()) if self._marks else 0)
 
-    def _count_ticks(self) -> int:
-        return max(2, int(self._height() / px(34)))
-
-    def _format_tick(self, value: float) -> str:
-        return f"{tick_text(value)}{self._unit}"
-
     def count_labels(self) -> int:
         """Return how many labels can stand below one another at the ends of curves."""
-        return int((self._height() + px(6)) / QFontMetricsF(font("tiny")).height())
+        return count_labels(self._height())
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point: x and the values of the curves near it."""
@@ -268,12 +219,11 @@ class LineChart(Drawn):
         for line in self._lines:
             i = int(np.argmin(np.abs(line.x - x))) if len(line.x) else -1
             if i >= 0 and np.isfinite(line.y[i]):
+                value, place = format_exact(float(line.y[i])), f"{self.x_name} {int(line.x[i]):,}"
                 off = abs(scale.y(float(line.y[i])) - at.y())
-                found.append(
-                    (off, f"{line.name}: {_exact(float(line.y[i]))}{self._unit} at {self.x_name} {int(line.x[i]):,}")
-                )
+                found.append((off, f"{line.name}: {value}{self._unit} at {place}"))
         near = [text for off, text in sorted(found)[:4] if off <= px(NEAR)]
-        levels = [f"{level.name}: {_exact(level.y)}" for level in self._levels if near == []]
+        levels = [f"{level.name}: {format_exact(level.y)}" for level in self._levels if near == []]
         return "\n".join([*near, *levels, *marked])
 
     def _reach(self) -> tuple[float, float]:
@@ -302,7 +252,7 @@ class LineChart(Drawn):
         shown = [
             f"enlarged: {self.x_name} {left:,.0f} to {right:,.0f}" for left, right in filter(None, [self._stretch])
         ]
-        told = "; ".join([*map(_describe_line, self._lines), *map(describe_band, self._bands), *marks, *shown])
+        told = "; ".join([*map(describe_line, self._lines), *map(describe_band, self._bands), *marks, *shown])
         self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
         self.setAccessibleDescription(told)
 
@@ -312,82 +262,17 @@ class LineChart(Drawn):
         self._drawn_left = scale.area.left()
         picture = self._make_picture(p.surface)
         painter = QPainter(picture)
-        self._draw_axes(painter, scale)
-        self._draw_marks(painter, scale)
-        self._draw_labels(painter, scale)
+        draw_axes(painter, scale, p, self._unit, self.width())
+        draw_levels(painter, scale, self._levels, self._lines, p)
+        draw_marks(painter, scale, self._marks, p)
+        draw_labels(painter, scale, self._lines, p)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
         for band in self._bands:
             draw_band(painter, scale, band, p)
-        for line in self._lines:
-            colour: str = getattr(p, line.colour)
-            style = Qt.PenStyle.DashLine if line.is_dashed else Qt.PenStyle.SolidLine
-            painter.setPen(QPen(QColor(mix(colour, p.surface, FAINT) if line.faint else colour), line.width, style))
-            x, y = cut(line.x, line.y, scale.left_value, scale.right_value, 1)
-            x, y = decimate(x, y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
-            for polyline in polylines(x, y, scale):
-                painter.drawPolyline(polyline)
+        draw_lines(painter, scale, self._lines, p, ratio)
         painter.end()
         return picture
-
-    def _draw_axes(self, painter: QPainter, scale: Scale) -> None:
-        p, area = self._palette, scale.area
-        pen = Pen(painter, font("tiny"))
-        for value in ticks(scale.low, scale.high, self._log, self._count_ticks()):
-            y = round(scale.y(value)) + 0.5
-            painter.setPen(QColor(p.hairline))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(QColor(p.muted))
-            pen.draw(area.left() - px(5), y, self._format_tick(value), 1.0)
-        free = -math.inf
-        for value in whole_ticks(*self.x_range, max(2, int(area.width() / px(64)))):
-            text = tick_text(value)
-            width = pen.width(text)
-            left = min(max(scale.x(value) - width / 2, 0.0), self.width() - width)
-            if left >= free:
-                pen.draw(left, area.bottom() + px(4), text, 0.0, 0.0)
-                free = left + width + px(8)
-        ends = [(float(line.x[-1]), float(line.y[-1])) for line in self._lines if len(line.x)]
-        taken: list[QRectF] = []
-        for level in self._levels:
-            y = scale.y(level.y)
-            if area.top() <= y <= area.bottom():
-                painter.setPen(QPen(QColor(p.muted), 1, Qt.PenStyle.DashLine))
-                painter.drawLine(QPointF(area.left(), round(y) + 0.5), QPointF(area.right(), round(y) + 0.5))
-                below = ends_above(y, px(16), ends, scale)
-                width, high = pen.width(level.name), QFontMetricsF(font("tiny")).height()
-                box = QRectF(area.right() - width, round(y) + (2 if below else -1 - high), width, high)
-                taken.append(move_beside(box, taken, px(8)))
-                pen.draw(taken[-1].x(), taken[-1].y(), level.name, 0.0, 0.0)
-
-    def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
-        """Draw the vertical lines and the names above them, clear of the curves.
-
-        A name that would overlap its neighbour's appears in the tool tip only.
-        """
-        area, pen, free = scale.area, Pen(painter, font("tiny")), -math.inf
-        painter.setPen(QPen(QColor(self._palette.attention), 1))
-        for mark in sorted(self._marks, key=lambda each: each.x):
-            x, width = round(scale.x(mark.x)) + 0.5, pen.width(mark.name)
-            if not area.left() <= x <= area.right() + 1:
-                continue
-            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            left = min(max(x - width / 2, area.left()), area.right() - width)
-            if left >= free:
-                pen.draw(left, area.top(), mark.name, 0.0, 1.0)
-                free = left + width + px(4)
-
-    def _draw_labels(self, painter: QPainter, scale: Scale) -> None:
-        """Draw the labels of curves at their ends, apart where they would overlap, as many as there is room for."""
-        pen, high = Pen(painter, font("tiny")), QFontMetricsF(font("tiny")).height()
-        seen = ((cut(line.x, line.y, scale.left_value, scale.right_value)[1], line) for line in self._lines)
-        ends = [(scale.y(float(y[-1])), line) for y, line in seen if line.label and len(y)]
-        ends = sorted((each for each in ends if math.isfinite(each[0])), key=lambda each: each[0])
-        ends = ends[: self.count_labels()]
-        top, bottom = scale.area.top() - px(3), scale.area.bottom() + px(3)
-        for (_, line), y in zip(ends, spread([y for y, _ in ends], high, top, bottom), strict=True):
-            painter.setPen(QColor(getattr(self._palette, line.colour)))
-            pen.draw(scale.area.right() + px(6), y, line.label)
 
     def sizeHint(self) -> QSize:
         return QSize(px(260), px(112))
@@ -419,22 +304,3 @@ class LineChart(Drawn):
             painter.setPen(QPen(QColor(self._palette.ink), 1))
             painter.drawLine(QPointF(x, scale.area.top()), QPointF(x, scale.area.bottom()))
         painter.end()
-
-
-def _are_same(before: Sequence[Line], lines: Sequence[Line]) -> bool:
-    """Return whether curves have the same numbers and look the same."""
-    return [line.style for line in before] == [line.style for line in lines] and all(
-        np.array_equal(one.x, other.x) and np.array_equal(one.y, other.y, equal_nan=True)
-        for one, other in zip(before, lines, strict=True)
-    )
-
-
-def _exact(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
-
-
-def _describe_line(line: Line) -> str:
-    finite = np.asarray(line.y)[np.isfinite(line.y)]
-    if not finite.size:
-        return f"{line.name}: no values yet"
-    return f"{line.name}: {_exact(float(finite[0]))} at first, {_exact(float(finite[-1]))} now"

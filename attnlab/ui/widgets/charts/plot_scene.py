@@ -22,7 +22,9 @@ from attnlab.ui.widgets.charts.chart_scale import (
     ticks,
     whole_ticks,
 )
-from attnlab.ui.widgets.charts.line_chart import FAINT, Level, Line, LineChart, Upright
+from attnlab.ui.widgets.charts.line_chart import LineChart
+from attnlab.ui.widgets.charts.line_painting import FAINT
+from attnlab.ui.widgets.charts.lines import Level, Line, Upright
 
 HEAD, FOOT, ROW, AIR = 22.0, 18.0, 16.0, 6.0
 """Heights of the title, of the numbers of the x axis and of a row of the legend, and the space around, in units."""
