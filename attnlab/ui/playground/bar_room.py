@@ -48,12 +48,11 @@ class BarRoom:
         level = next((each for each in (NAMES, THUMBNAILS) if self._progress.measure_width(each) <= spare), BARS)
         sums = (not walking or width >= px(ROOMY)) and not asked
         shown = Shown(level, sums, width >= px(AMPLE if walking else NARROW), True)
-        choices = [shown]
         if self._message.sentence:
-            choices += [shown._replace(others=False), shown._replace(sums=False, others=False)]
+            choices = [shown, shown._replace(others=False), shown._replace(sums=False, others=False)]
             choices += [Shown(BARS, False, False, titled) for titled in (True, False)]
-        needs = self._message.whole_width
-        shown = next((each for each in choices if self._measure(each, width, brief) >= needs), choices[-1])
+            needs = self._message.whole_width
+            shown = next((each for each in choices if self._measure(each, width, brief) >= needs), choices[-1])
         self._progress.show_level(shown.level)
         self._figures.show_parts(sums=shown.sums, others=shown.others, brief=brief)
         self._title.setVisible(shown.titled)

@@ -30,10 +30,12 @@ class PartedLabel(QLabel):
         return super().text().splitlines()
 
     def show_parts(self, *parts: str) -> None:
-        """Show other parts; empty ones are left out."""
-        self._parts = tuple(filter(None, parts))
-        self.setText(self._break(self.width()))
-        self.updateGeometry()
+        """Show other parts; empty ones are left out. The same parts again lay nothing out anew."""
+        shown = tuple(filter(None, parts))
+        if shown != self._parts:
+            self._parts = shown
+            self.setText(self._break(self.width()))
+            self.updateGeometry()
 
     def _break(self, width: int) -> str:
         """Return the text for a width: in one line if that has room for it, else with a line for each part."""
