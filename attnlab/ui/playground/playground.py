@@ -5,16 +5,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import PRESETS, preset
-from attnlab.attention.stages.remarks import find_oddities
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
-from attnlab.document.document import Document, View, fit_view
+from attnlab.document.document import Document, View
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.jobs import Lane, run
@@ -34,6 +33,7 @@ from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.inputs_spine import InputsSpine
 from attnlab.ui.playground.lens_area import LensArea
 from attnlab.ui.playground.lens_bar import CANVAS
+from attnlab.ui.playground.live_numbers import LiveNumbers, Views
 from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.message_life import MessageLife
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
@@ -44,19 +44,14 @@ from attnlab.ui.playground.view_control import ViewControl
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from attnlab.attention.stages.trace import Trace
-
-EXPLAIN_MS = 50
-"""The least time between two explanations, so that a drag paints the cards more often than Explain."""
-
 
 class Playground(QObject):
     """Owns the document, the worker and the views, and connects their signals."""
 
     computed = Signal(object)
-    """The canvas has the numbers of this reply; Explain follows once they are painted."""
+    """As of :class:`LiveNumbers`."""
     explained = Signal()
-    """Explain has the newest numbers too."""
+    """As of :class:`LiveNumbers`."""
     title_changed = Signal(str)
 
     def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
@@ -64,11 +59,7 @@ class Playground(QObject):
         super().__init__(parent)
         self.document = Document(label, scene, self)
         self.service = service
-        self.document.scene_changed.connect(self._request)  # first: the worker computes while the views change
-        self.reply: Reply | None = None
-        self._warned = ""
-        self._explaining, self._explained = QTimer(self, singleShot=True), QElapsedTimer()
-        self._explaining.timeout.connect(self._explain)
+        self.numbers = LiveNumbers(self.document, service, self)  # first: the worker computes while the views change
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
         self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
@@ -79,7 +70,7 @@ class Playground(QObject):
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
-        MessageLife(self.step_bar, lambda: self._warned)
+        MessageLife(self.step_bar, lambda: self.numbers.warning)
         self.spine = InputsSpine(document=self.document, parent=self.body)
         self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses)
         self.gallery = PresetGallery(parent)
@@ -87,16 +78,16 @@ class Playground(QObject):
         self.history = HistoryList(parent)
         self.files = SessionFiles(self, parent)
         self.code = CodeExport(self, parent)
-        self.comparison = Comparison(self.document, self._find_present, self)
+        self.comparison = Comparison(self.document, self.numbers.find_trace, self)
         self.view_control = ViewControl(self.document, self)
-        self.mask, self.cells = MaskPainting(self), CellActions(self.lenses, self.view_control, self._find_present)
+        self.mask, self.cells = MaskPainting(self), CellActions(self.lenses, self.view_control, self.numbers.find_trace)
         self.first_steps = FirstSteps(self)
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
         self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)
         self._connect()
         self.announcements = Announcements(self.document, self.canvas, self.step_bar, self)
         self.computed.connect(self.announcements.show_computed)
-        self._request()
+        self.numbers.request()
         self._on_scene_changed(scene)
         self._on_history_changed()
         self._open_lens_of(scene.preset)
@@ -104,10 +95,11 @@ class Playground(QObject):
     def _connect(self) -> None:
         document, canvas, control = self.document, self.canvas, self.view_control
         document.scene_changed.connect(self._on_scene_changed)
-        document.view_changed.connect(self._on_view_changed)
+        self.numbers.show_on(Views(self.header.remarks, self.lenses, self.explain, self.step_bar, self.body))
+        self.numbers.computed.connect(self.computed)
+        self.numbers.explained.connect(self.explained)
         document.history_changed.connect(self._on_history_changed)
         document.message_raised.connect(self.step_bar.show_message)
-        self.service.computed.connect(self._on_computed)
         for shown in (canvas, self.lenses):
             shown.cell_hovered.connect(control.select_cell)
             shown.cell_clicked.connect(control.toggle_cell)
@@ -146,47 +138,10 @@ class Playground(QObject):
         self.gallery.preset_chosen.connect(self.open_preset)
         self.history.step_chosen.connect(document.jump)
 
-    @Slot()
-    def _request(self) -> None:
-        scene, view = self.document.scene, self.document.view
-        mean = view.head == "mean"
-        self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
-
-    def _show(self, reply: Reply) -> None:
-        assert reply.trace is not None
-        view = fit_view(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
-        self.header.remarks.show_sentences(find_oddities(reply.trace.experiment, reply.request.dtype))
-        self.canvas.show_trace(reply.trace, view)
-        self.lenses.show_trace(reply.trace, view)
-        self.step_bar.show_reply(reply, view)
-        self.body.make_room()
-
-    @Slot()
-    def _explain(self) -> None:
-        """Explain the numbers that the cards show: after them, as they must follow a drag."""
-        self._explaining.stop()
-        self._explained.start()
-        if self.reply is not None and self.reply.trace is not None:
-            self.explain.show_trace(self.reply.trace, fit_view(self.document.view, self.reply.request.experiment))
-        self.explained.emit()
-
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
         self.step_bar.show_message("")
         self.explain.show_about(find_about(scene.preset, scene.experiment))
-
-    @Slot(object)
-    def _on_view_changed(self, view: View) -> None:
-        if self.reply is None or self.reply.request.experiment is not self.document.experiment:
-            return  # the trace that fits this view is being computed, and will be shown with it
-        self.canvas.show_view(view)
-        self.lenses.show_view(view)
-        if self._explaining.isActive():
-            self._explain()
-        else:
-            self.explain.show_view(view)
-        self.step_bar.show_view(view)
-        self.body.make_room()
 
     @Slot()
     def _on_history_changed(self) -> None:
@@ -194,37 +149,10 @@ class Playground(QObject):
             self.history.fill(self.document.history)
         self.title_changed.emit(self.title())
 
-    @Slot(object)
-    def _on_computed(self, reply: Reply) -> None:
-        if reply.trace is None:
-            self._on_failed(reply)
-            return
-        is_first, self.reply = self.reply is None, reply
-        if reply.request.id == self.service.newest:
-            self.document.note_computed()
-        self._show(reply)
-        self._warn(" ".join(reply.warnings))
-        past = self._explained.elapsed() if self._explained.isValid() else EXPLAIN_MS
-        self._explaining.start(max(0, EXPLAIN_MS - past))  # 0: as soon as the cards are painted
-        if is_first:
-            self._explain()  # the first picture is whole
-        self.computed.emit(reply)
-
-    def _find_present(self) -> "Trace | None":
-        return self.reply.trace if self.reply is not None else None
-
-    def _warn(self, sentence: str) -> None:
-        """Show a warning about overflow, or clear one that no longer applies."""
-        if sentence or self.step_bar.message == self._warned != "":
-            self.step_bar.show_message(sentence)
-        self._warned = sentence
-
-    def _on_failed(self, reply: Reply) -> None:
-        """Show the reason, return to the previous state, and remove the failed state from the history."""
-        if reply.request.id != self.service.newest:
-            return  # a newer request has replaced the failed one
-        self.document.refuse()
-        self.step_bar.show_message(reply.error)
+    @property
+    def reply(self) -> Reply | None:
+        """The newest numbers on screen; None before the first."""
+        return self.numbers.reply
 
     def run_for_lens(
         self,
@@ -239,14 +167,11 @@ class Playground(QObject):
     @property
     def up_to_date(self) -> bool:
         """Whether the numbers of the open experiment are on the cards and in Explain."""
-        if self.reply is None or self._explaining.isActive():
-            return False
-        asked, scene = self.reply.request, self.document.scene
-        return asked.experiment is scene.experiment and (asked.device, asked.dtype) == (scene.device, scene.dtype)
+        return self.numbers.up_to_date
 
     def stop(self) -> None:
         """Finish saves and cancel all other work; may be called twice."""
-        self._explaining.stop()
+        self.numbers.stop()
         self.first_steps.stop()
         self.files.stop()
         self.lane.close()
