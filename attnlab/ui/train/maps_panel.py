@@ -1,16 +1,13 @@
 """The middle: the probe and the maps of all layers and heads, one large when clicked, and the course of each head."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -22,17 +19,13 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
-from attnlab.ui.train.course_card import CourseCard
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
 from attnlab.ui.train.large_map import LargeMap
-from attnlab.ui.train.layer_labels import find_group
 from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
-from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.maps_overview import MapsOverview
 from attnlab.ui.train.model_page import ModelPage
-from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.layouts.low_scroll import LowScroll
 
 if TYPE_CHECKING:
@@ -42,14 +35,6 @@ LEAST_MAP = 80
 """The least height that is left for maps below the answer, in pixels at 100 %."""
 LEAST_PAGE = 120
 """The least height of the maps, the diagram or the inside, in pixels at 100 %, without which the whole scrolls."""
-FIRST = "Computing the first maps…"
-NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
-
-ABOUT = {
-    "encoder": "Attention from source to source",
-    "decoder": "Attention from each output to the outputs before it",
-    "cross": "Attention from the outputs to the source",
-}
 
 
 @guarded
@@ -68,37 +53,26 @@ class MapsPanel(FollowsTheme, QWidget):
     worth_wanted = Signal(bool)
     """Whether a head is pointed at or enlarged, so that what it is worth is shown."""
 
-    height_shared = Signal(int)
-    """The height in pixels for all maps at once has changed."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._seen: Seen | None = None
         self.setProperty("ground", "ground")
         self.head = MapsHead()
-        self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
-        self.answer = AnswerCard()
-        self.view = MapsView()
+        self.answer, self.overview = AnswerCard(), MapsOverview()
+        self.view, self.chart = self.overview.view, self.overview.chart
         self.view.describe = self.describe_worth
         self.large_map = LargeMap(self.view)
-        self.chart, self.model, self.inside = CourseCard(), ModelPage(), InsidePage()
-        self.none, self.empty = QLabel(FIRST), QLabel()
+        self.model, self.inside = ModelPage(), InsidePage()
+        self.empty = QLabel()
         self._is_empty = False
-        for label in (self.none, self.empty):
-            label.setWordWrap(True)
-            label.setProperty("role", "muted")
-        self.none.setContentsMargins(4, 0, 4, 0)
+        self.empty.setWordWrap(True)
+        self.empty.setProperty("role", "muted")
         self.empty.setContentsMargins(18, 18, 18, 0)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.empty.setTextFormat(Qt.TextFormat.PlainText)
-        for part in (self.groups, self.view, self.chart):
-            part.hide()
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._make_overview())
-        self.stack.addWidget(self.large_map)
-        self.stack.addWidget(self.model)
-        self.stack.addWidget(self.inside)
-        self.stack.addWidget(self.empty)
+        for page in (self.overview, self.large_map, self.model, self.inside, self.empty):
+            self.stack.addWidget(page)
         inside = QWidget()
         inside.setProperty("ground", "ground")
         self.rows = column = QVBoxLayout(inside)
@@ -120,13 +94,12 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)
         self.head.mean.toggled.connect(self._on_mean_toggled)
+        self.overview.group_changed.connect(self._show_again)
         self.head.pages.chosen.connect(self._on_page_chosen)
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
-        self.groups.chosen.connect(self._on_group_chosen)
         self.model.map_wanted.connect(self._on_head_opened)
         self.inside.map_wanted.connect(self._on_head_opened)
-        self.area.viewport().installEventFilter(self)
         self.chart.chart.x_chosen.connect(self.step_chosen)
         self.chart.head_opened.connect(self._on_head_opened)
 
@@ -155,38 +128,6 @@ class MapsPanel(FollowsTheme, QWidget):
         scrolls = self.whole.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
         self.head.set_room_at_right(self.whole.verticalScrollBar().sizeHint().width() if scrolls else 0)
 
-    def _share_height(self) -> None:
-        """Let the maps fill the height that the chart leaves, or all of it where that is little."""
-        whole = self.area.viewport().height() - 18
-        if self.groups.isVisibleTo(self):
-            whole -= self.groups.sizeHint().height() + self.column.spacing()
-        chart = max(self.chart.minimumSizeHint().height(), min(self.chart.sizeHint().height(), whole // 5))
-        left = whole - chart - self.column.spacing()
-        self.view.set_room(left if 2 * left >= whole and self.view.fits(left) else whole)
-        self.height_shared.emit(self.view.room)
-
-    def _make_overview(self) -> QScrollArea:
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inside = QWidget()
-        inside.setProperty("ground", "ground")
-        self.column = QVBoxLayout(inside)
-        self.column.setContentsMargins(14, 4, 14, 14)
-        self.column.setSpacing(10)
-        self.column.addWidget(self.none)
-        self.column.addWidget(self.groups)
-        self.column.addWidget(self.view)
-        card = QVBoxLayout()
-        card.setContentsMargins(4, 0, 4, 0)  # aligned with the cards, which leave this much for their shadows
-        card.addWidget(self.chart)
-        self.column.addLayout(card, 1)
-        self.column.addStretch(0)
-        self.area.setWidget(inside)
-        return self.area
-
     def restyle(self) -> None:
         """Arrange the answer for the size of type."""
         self.arrange_answer()
@@ -203,24 +144,15 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._off and self._seen is not None and self._seen.spec != seen.spec:
             self._set_off(frozenset())
         if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
-            for area in (self.area, self.model.area):
+            for area in (self.overview, self.model.area):
                 area.verticalScrollBar().setValue(0)
         self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
-        maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
-        if self.head.mean.isChecked():
-            maps = tuple(each.average() for each in maps)
-        self.view.show_maps(maps, kind, self._show_groups(seen))
+        self.overview.show_seen(seen, mean=self.head.mean.isChecked())
         self.view.show_off(self._off, self._left_out)
         self.answer.follow(seen.look.answer, seen.look.step)
-        self.none.setText(NONE)
-        self.none.setVisible(not maps)
-        self.chart.show_seen(seen)
-        self.chart.setVisible(bool(maps))
-        self.view.setVisible(bool(maps))
         off = len(self._off | self._left_out)
-        self.head.show_seen(seen, self.view.data[0] if kind == "signed" else None, off)
+        self.head.show_seen(seen, self.view.data[0] if seen.gradients else None, off)
         self.arrange_answer()
-        self._share_height()
         self.large_map.refresh()
         self.model.show_seen(seen)
         self.inside.show_seen(seen)
@@ -252,7 +184,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Return the widget of the chosen page; without anything to show, the sentence that says why."""
         if self._is_empty:
             return self.empty
-        pages: dict[str, QWidget] = {MAPS: self.area, MODEL: self.model, INSIDE: self.inside}
+        pages: dict[str, QWidget] = {MAPS: self.overview, MODEL: self.model, INSIDE: self.inside}
         return pages[self.page]
 
     def show_page(self, page: str) -> None:
@@ -269,32 +201,14 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head.show_page()
         self.page_changed.emit(page)
 
-    def _show_groups(self, seen: Seen) -> str:
-        """Offer the groups of layers, if there are several, and return the one chosen for the run."""
-        names = list(dict.fromkeys(find_group(each.layer) for each in seen.look.maps))
-        choices = [Choice("", "All", "The maps of all layers")]
-        choices += [Choice(name, name.capitalize(), ABOUT.get(name, "")) for name in names]
-        if choices != self._choices:
-            self._choices = choices
-            self.groups.set_choices(choices)
-        self.groups.setVisible(len(names) > 1)
-        group = self._group.get(_run_of(seen), "")
-        group = group if group in names else ""
-        self.groups.set_value(group)
-        return group
-
     @Slot(bool)
     def _on_mean_toggled(self, _on: bool) -> None:
         self.close_map()  # a large map shows a head, or the mean
-        if self._seen is not None:
-            self.show_seen(self._seen)
+        self._show_again()
 
-    _choices: Sequence[Choice] = ()
-
-    @Slot(object)
-    def _on_group_chosen(self, group: object) -> None:
+    @Slot()
+    def _show_again(self) -> None:
         if self._seen is not None:
-            self._group[_run_of(self._seen)] = str(group)
             self.show_seen(self._seen)
 
     @Slot(object)
@@ -349,8 +263,7 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(str, int)
     def _on_head_opened(self, layer: str, head: int) -> None:
         """Enlarge the map of a head, of all layers if it is not among the visible ones."""
-        if self._seen is not None and find_group(layer) != self._group.get(_run_of(self._seen)):
-            self._on_group_chosen("")
+        self.overview.reveal(layer)
         self.head.mean.setChecked(False)
         places = [self.view.place_of(index) for index in range(len(self.view.data))]
         if (layer, head) in places:
@@ -379,7 +292,7 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def _switch_to(self, page: QWidget) -> None:
         """Show a page; all maps stay scrolled, though Qt gives the focus of what it hides to the next part of them."""
-        bar = self.area.verticalScrollBar()
+        bar = self.overview.verticalScrollBar()
         before = bar.value()
         self.stack.setCurrentWidget(page)
         bar.setValue(before)
@@ -421,11 +334,6 @@ class MapsPanel(FollowsTheme, QWidget):
         super().resizeEvent(event)
         self.arrange_answer()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self._share_height()
-        return super().eventFilter(watched, event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._is_closing(event):
             self.close_map()
@@ -440,7 +348,3 @@ def _measure_height(widget: QWidget, width: int) -> int:
 def _find_model(spec: RunSpec) -> tuple[object, ...]:
     """Return the settings that make a model: if one of them differs, so do the maps."""
     return spec.task, dict(spec.options), spec.model
-
-
-def _run_of(seen: Seen) -> tuple[str, str, int]:
-    return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed

@@ -63,7 +63,7 @@ class PanelLayout:
             return
         same = self._arranged is not None and self._arranged[:2] == (narrow, tight)
         self._arranged, self.narrow, self._tight = (narrow, tight, px(WIDE)), narrow, tight
-        column = self._maps.column
+        column = self._maps.overview.column
         if narrow:
             self._right.takeWidget()
             column.insertWidget(column.count() - 1, self.side)

@@ -39,7 +39,7 @@ class RunComparison(QObject):
         """The splitter as it was before the second run, and whether the settings were shown."""
         workspace.session.inspection.looked.connect(self._on_looked)
         workspace.body.installEventFilter(self)
-        workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
+        workspace.maps.overview.verticalScrollBar().rangeChanged.connect(self._match)
 
     def compare(self, folder: Path) -> None:
         """Show a saved run beside the current one."""
@@ -113,13 +113,13 @@ class RunComparison(QObject):
         if had_focus:  # else it goes to a button of the time line
             maps.view.setFocus()
         _share_evenly(body, body.indexOf(maps), right)
-        areas = (maps.area, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
+        areas = (maps.overview, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
         for mine, other in areas:
             ScrollPair(mine.verticalScrollBar(), other.verticalScrollBar(), second)
         second.whole.set_wanted(maps.whole.wanted)
         maps.whole.wanted_changed.connect(second.whole.set_wanted)
         second.view.set_room(maps.view.room)
-        maps.height_shared.connect(second.view.set_room)
+        maps.overview.height_shared.connect(second.view.set_room)
         maps.page_changed.connect(second.show_page)
         maps.model.view.chosen.connect(second.model.enter)
         second.model.view.chosen.connect(maps.model.enter)
@@ -183,7 +183,7 @@ class RunComparison(QObject):
         if self.second is not None and self._probe_row is not None:
             self.second.under.setFixedHeight(self._probe_row.height())
             policy = Qt.ScrollBarPolicy
-            more = self._workspace.maps.area.verticalScrollBar().maximum() > 0
+            more = self._workspace.maps.overview.verticalScrollBar().maximum() > 0
             self.second.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if more else policy.ScrollBarAsNeeded)
 
     @Slot(object)

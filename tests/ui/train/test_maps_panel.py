@@ -90,7 +90,7 @@ def test_all_maps_are_scrolled_as_before_after_a_large_one(student: "Student") -
     student.window.resize(1366, 768)
     student.window.change_settings(type_size=150)
     maps = student.ws.maps
-    bar = maps.area.verticalScrollBar()
+    bar = maps.overview.verticalScrollBar()
     student.wait_for(lambda: bar.maximum() > 200)
     for before in (0, 30):
         bar.setValue(before)
@@ -308,12 +308,12 @@ def test_a_line_break_that_is_asked_is_drawn(student: "Student", monkeypatch: py
 @pytest.mark.slow
 def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "Student") -> None:
     ws, maps = student.ws, student.ws.maps
-    assert not maps.groups.isVisible()  # of one group there is nothing to choose
+    assert not maps.overview.groups.isVisible()  # of one group there is nothing to choose
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: bool(maps.view.titles) and maps.view.titles[0] == "Encoder 1 · head 0")
-    assert [button.text() for button in maps.groups.buttons()] == ["All", "Encoder", "Decoder", "Cross"]
+    assert [button.text() for button in maps.overview.groups.buttons()] == ["All", "Encoder", "Decoder", "Cross"]
     assert len(maps.view.data) == 24
-    QTest.mouseClick(maps.groups.buttons()[3], Left)
+    QTest.mouseClick(maps.overview.groups.buttons()[3], Left)
     assert [title.split(" · ")[0] for title in maps.view.titles] == ["Cross 1"] * 4 + ["Cross 2"] * 4
     seen = student.ws.session.inspection.seen
     assert seen is not None
@@ -322,10 +322,10 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     assert maps.view.cell_text((4, 0, 0)).endswith(f": {seen.look.maps[5].weights[0, 0, 0]!s}")
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("reverse")))
     student.wait_for(lambda: maps.view.titles[0] == "Decoder 1 · head 0")
-    assert not maps.groups.isVisible()
+    assert not maps.overview.groups.isVisible()
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: maps.view.titles[0] == "Cross 1 · head 0")
-    assert maps.groups.value() == "cross"
+    assert maps.overview.groups.value() == "cross"
 
 
 @pytest.mark.slow
@@ -375,7 +375,7 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
 @pytest.mark.parametrize("width", [1024, 1280, 1366, 1600])
 def test_no_map_is_cut_at_the_right(student: "Student", width: int) -> None:
     student.window.resize(width, 768)
-    area, inside = student.ws.maps.area, student.ws.maps.area.widget()
+    area, inside = student.ws.maps.overview, student.ws.maps.overview.widget()
     student.wait_for(lambda: inside.width() <= area.viewport().width())
     assert inside.minimumSizeHint().width() <= area.viewport().width()
 
@@ -385,7 +385,7 @@ def test_the_maps_of_another_task_begin_at_the_top(student: "Student") -> None:
     maps, inspection = student.ws.maps, student.ws.session.inspection
     student.window.resize(1024, 640)
     student.window.grab()
-    bar = maps.area.verticalScrollBar()
+    bar = maps.overview.verticalScrollBar()
     bar.setValue(bar.maximum())
     assert bar.value() > 0
     student.type("seed", "1")
