@@ -13,12 +13,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.training.heads_off import Place, read_heads
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
+from attnlab.ui.train.head_switches import HeadSwitches
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
@@ -46,10 +46,6 @@ class MapsPanel(FollowsTheme, QWidget):
     step_chosen = Signal(float)
     page_changed = Signal(str)
     """The maps, the diagram of the model or its inside is chosen: "maps", "model" or "inside"."""
-    training_changed = Signal(str, int)
-    """The run is to go on without a head, or with it again: its layer, and its number."""
-    heads_off_changed = Signal(object)
-    """The heads that are off, only for looking: a frozenset of (layer, head)."""
     worth_wanted = Signal(bool)
     """Whether a head is pointed at or enlarged, so that what it is worth is shown."""
 
@@ -60,7 +56,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head = MapsHead()
         self.answer, self.overview = AnswerCard(), MapsOverview()
         self.view, self.chart = self.overview.view, self.overview.chart
-        self.view.describe = self.describe_worth
+        self.heads = HeadSwitches(self.view)
         self.large_map = LargeMap(self.view)
         self.model, self.inside = ModelPage(), InsidePage()
         self.empty = QLabel()
@@ -86,10 +82,9 @@ class MapsPanel(FollowsTheme, QWidget):
         column.addLayout(self._answer_frame)
         column.addWidget(self.stack, 1)
         self.answer.fold_changed.connect(self._fit_whole)
-        self.view.switch_requested.connect(self.toggle_head)
-        self.large_map.switch_requested.connect(self.toggle_head)
-        self.view.training_requested.connect(self._on_training_requested)
-        self.large_map.training_requested.connect(self._on_training_requested)
+        self.large_map.switch_requested.connect(self.heads.toggle)
+        self.large_map.training_requested.connect(self.heads.request_training)
+        self.heads.off_changed.connect(self.large_map.refresh_switch)
         self.large_map.closed.connect(self.close_map)
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)
@@ -141,17 +136,14 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show the maps of a moment, and what the model answers there."""
         if self._is_empty:
             self._set_empty(False)
-        if self._off and self._seen is not None and self._seen.spec != seen.spec:
-            self._set_off(frozenset())
         if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
             for area in (self.overview, self.model.area):
                 area.verticalScrollBar().setValue(0)
-        self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
+        self._seen = seen
         self.overview.show_seen(seen, mean=self.head.mean.isChecked())
-        self.view.show_off(self._off, self._left_out)
+        self.heads.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)
-        off = len(self._off | self._left_out)
-        self.head.show_seen(seen, self.view.data[0] if seen.gradients else None, off)
+        self.head.show_seen(seen, self.view.data[0] if seen.gradients else None, self.heads.count_off())
         self.arrange_answer()
         self.large_map.refresh()
         self.model.show_seen(seen)
@@ -214,47 +206,10 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(object)
     def show_effects(self, found: "HeadEffects") -> None:
         """Take what each head is worth; the tips of the maps and the title of the large one say it."""
-        self._effects = found
+        self.heads.show_effects(found)
         self.large_map.refresh()
         if self._pointed is not None:
             self._on_pointed(self._pointed)
-
-    _effects: "HeadEffects | None" = None
-
-    _off: frozenset[Place] = frozenset()
-    _left_out: frozenset[Place] = frozenset()
-
-    @Slot(int)
-    def toggle_head(self, index: int) -> None:
-        """Switch the head of a map off, only for looking, or on again; the mean of the heads stays on, and what the run
-        leaves out off."""
-        place = self._find_head(index)
-        if place is not None and place not in self._left_out:
-            self._set_off(self._off ^ {place})
-
-    @Slot(int)
-    def _on_training_requested(self, index: int) -> None:
-        if (place := self._find_head(index)) is not None:
-            self.training_changed.emit(*place)
-
-    def _find_head(self, index: int) -> Place | None:
-        """Return the layer and the head of a map; None for the mean of the heads."""
-        place = self.view.place_of(index) if index < len(self.view.data) else ("", -1)
-        return place if place[1] >= 0 else None
-
-    def _set_off(self, off: frozenset[Place]) -> None:
-        self._off = off
-        self.view.show_off(off, self._left_out)
-        self.large_map.refresh_switch()
-        self.heads_off_changed.emit(off)
-
-    def describe_worth(self, index: int) -> str:
-        """Return what the head of a map is worth, "" if that is unknown."""
-        if self._effects is None or self._seen is None or not index < len(self.view.data):
-            return ""
-        if self.view.is_left_out(index):
-            return "off in this run"
-        return self._effects.describe(*self.view.place_of(index), self._seen.look.step)
 
     def show_course(self, steps: NDArray[np.float64], measures: NDArray[np.float64], end: float) -> None:
         """Show the measures of each head [n, measures, heads] at some steps [n], of ``end`` in all."""
@@ -308,7 +263,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._ask_for_worth()
         said = ""
         if cell is not None:
-            parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.describe_worth(cell[0])
+            parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.heads.describe_worth(cell[0])
             said = " · ".join(filter(None, parts))
         self.head.pointed.setText(said)
 

@@ -100,7 +100,7 @@ class TrainWorkspace(QObject):
         inspection.looked.connect(self._on_looked)
         inspection.probe_refused.connect(self.maps.head.say)
         inspection.wrote.connect(self._on_wrote)
-        self.maps.heads_off_changed.connect(self._on_heads_off)
+        self.maps.heads.off_changed.connect(self._on_heads_off)
         self.maps.worth_wanted.connect(self._on_worth_wanted)
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)

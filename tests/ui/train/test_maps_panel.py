@@ -338,7 +338,7 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
     found = heard.args[0]
     whole, without = found.whole.right, found.without["decoder 2", 1].right
     said = f"{100 * whole:.1f}\N{NO-BREAK SPACE}% right, without this head {100 * without:.1f}\N{NO-BREAK SPACE}%"
-    assert maps.describe_worth(5) == said
+    assert maps.heads.describe_worth(5) == said
     assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
     maps.open_map(5)
     assert said in maps.large_map.title.text()
