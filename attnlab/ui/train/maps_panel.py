@@ -1,4 +1,4 @@
-"""The middle: the probe and the maps of all layers and heads, one large when clicked, and the course of each head."""
+"""The middle: the probe, the answer, and below them all maps, a large one, the model, or its inside."""
 
 from typing import TYPE_CHECKING
 
@@ -17,24 +17,22 @@ from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.answer_card import AnswerCard, frame_answer
+from attnlab.ui.train.answer_card import AnswerCard
 from attnlab.ui.train.head_switches import HeadSwitches
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
 from attnlab.ui.train.large_map import LargeMap
+from attnlab.ui.train.maps_column import MapsColumn
 from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
 from attnlab.ui.train.maps_overview import MapsOverview
 from attnlab.ui.train.model_page import ModelPage
-from attnlab.ui.widgets.layouts.low_scroll import LowScroll
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
 LEAST_MAP = 80
 """The least height that is left for maps below the answer, in pixels at 100 %."""
-LEAST_PAGE = 120
-"""The least height of the maps, the diagram or the inside, in pixels at 100 %, without which the whole scrolls."""
 
 
 @guarded
@@ -69,19 +67,10 @@ class MapsPanel(FollowsTheme, QWidget):
         self.stack = QStackedWidget()
         for page in (self.overview, self.large_map, self.model, self.inside, self.empty):
             self.stack.addWidget(page)
-        inside = QWidget()
-        inside.setProperty("ground", "ground")
-        self.rows = column = QVBoxLayout(inside)
-        self.whole = LowScroll(inside, "Probe, answer and maps, scrolled")
-        for each in (column, around := QVBoxLayout(self)):
-            each.setContentsMargins(0, 0, 0, 0)
-            each.setSpacing(0)
+        self.whole = MapsColumn(self.head, self.answer, self.stack)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(self.whole)
-        column.addWidget(self.head)
-        self._answer_frame = frame_answer(self.answer)
-        column.addLayout(self._answer_frame)
-        column.addWidget(self.stack, 1)
-        self.answer.fold_changed.connect(self._fit_whole)
         self.large_map.switch_requested.connect(self.heads.toggle)
         self.large_map.training_requested.connect(self.heads.request_training)
         self.heads.off_changed.connect(self.large_map.refresh_switch)
@@ -104,24 +93,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self.large_map.index is not None:
             top = self.large_map.measure_top(self.width())
             least, legible = px(LEAST_LARGE) + top, self.large_map.sheet.measure_legible() + top
-        self.answer.arrange(self.height() - self._measure_above(), least, legible)
-        self._fit_whole()
-
-    def _measure_above(self) -> int:
-        """Return the height of what is above the answer."""
-        items, width = map(self.rows.itemAt, range(self.rows.count())), self.whole.viewport().width()
-        found = [widget for item in items if item is not None and (widget := item.widget()) is not None]
-        above = [widget for widget in found if widget is not self.stack and not widget.isHidden()]
-        return sum(max(_measure_height(each, width), each.minimumHeight()) for each in above)
-
-    @Slot()
-    def _fit_whole(self) -> None:
-        """Scroll the whole where too little is left for the maps, which then get the height of the room."""
-        answer = 0 if self.answer.isHidden() else self._answer_frame.sizeHint().height()
-        above, room = self._measure_above() + answer, self.height()
-        self.whole.set_wanted(above + room if room - above < px(LEAST_PAGE) else 0)
-        scrolls = self.whole.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
-        self.head.set_room_at_right(self.whole.verticalScrollBar().sizeHint().width() if scrolls else 0)
+        self.whole.arrange(least, legible)
 
     def restyle(self) -> None:
         """Arrange the answer for the size of type."""
@@ -294,10 +266,6 @@ class MapsPanel(FollowsTheme, QWidget):
             self.close_map()
         else:
             super().keyPressEvent(event)
-
-
-def _measure_height(widget: QWidget, width: int) -> int:
-    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
 
 
 def _find_model(spec: RunSpec) -> tuple[object, ...]:

@@ -85,7 +85,7 @@ class PanelLayout:
     def show_settings(self, on: bool) -> None:
         """Show or hide the settings, beside the maps or in their place; the question is above what is shown."""
         self.left.setVisible(on)
-        above = self._above if on and self._tight else self._maps.rows
+        above = self._above if on and self._tight else self._maps.whole.rows
         if above.indexOf(self._question) < 0:
             above.insertWidget(0, self._question)
         for panel in self._list_middle():

@@ -153,14 +153,14 @@ class RunComparison(QObject):
         self.first = RunHead(self._name_first(), "first")
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
-        maps.rows.insertWidget(0, self.first)
+        maps.whole.rows.insertWidget(0, self.first)
         maps.head.show_step(False)
         maps.arrange_answer()
 
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
-            self._workspace.maps.rows.removeWidget(self.first)  # deletion comes later
+            self._workspace.maps.whole.rows.removeWidget(self.first)  # deletion comes later
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
