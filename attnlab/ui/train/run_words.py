@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,6 +81,20 @@ def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0
         began = saved
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
     return f"{told} · {format_time(began)}" if began else told
+
+
+def make_heading(name: str, spec: RunSpec, others: Iterable[tuple[str, RunSpec]] = ()) -> str:
+    """Return what a run is called in the heading of a figure: the user's name for it, else its task and its seed.
+
+    A name gets its seed where ``others``, names and settings of runs, have the name with another seed.
+    """
+    from attnlab.training.tasks import TASKS
+
+    seed, part = f"seed {spec.train.seed}", find_part(name, spec)
+    if part is not None:
+        return f"{TASKS[spec.task].title}, {seed}{part}"
+    shared = any(other == name and theirs.train.seed != spec.train.seed for other, theirs in others)
+    return f"{name}, {seed}" if shared and not re.search(rf"\b{seed}\b", name) else name
 
 
 def find_part(name: str, spec: RunSpec) -> str | None:
