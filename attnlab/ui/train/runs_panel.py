@@ -15,7 +15,7 @@ from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
-from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_heading, make_usual_name
+from attnlab.ui.train.run_words import Named, find_loss, format_line, format_title, make_heading, make_usual_name
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -71,7 +71,7 @@ class RunsPanel(QWidget):
         name = run.name if run is not None and run.goes_with(spec) else make_usual_name(spec)
         return make_heading(name, spec, self._list_named())
 
-    def _list_named(self) -> list[tuple[str, RunSpec]]:
+    def _list_named(self) -> list[Named]:
         """Return the names and the settings of the saved runs."""
         return [(each.name, each.spec) for each in self.found if each.spec is not None]
 
@@ -200,7 +200,7 @@ class RunsPanel(QWidget):
         others = [each for each in self.found if not self.is_open(each.folder)]
         recent = [each for each in others if each.folder not in colours][:MOST]
         for each in [each for each in others if each in recent or each.folder in colours]:
-            name, tip = format_line(each, spec)
+            name, tip = format_line(each, spec, self._list_named())
             row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
             row.setChecked(each.folder in colours)
             row.clicked.connect(partial(self.toggle, each.folder))
