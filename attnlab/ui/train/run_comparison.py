@@ -38,6 +38,7 @@ class RunComparison(QObject):
         self._alone: tuple[bytes, bool] | None = None
         """The splitter as it was before the second run, and whether the settings were shown."""
         workspace.session.inspection.looked.connect(self._on_looked)
+        keeper.renamed.connect(self._show_names)
         workspace.body.installEventFilter(self)
         workspace.maps.overview.verticalScrollBar().rangeChanged.connect(self._match)
 
@@ -125,7 +126,6 @@ class RunComparison(QObject):
         second.model.view.chosen.connect(maps.model.enter)
         maps.inside.place_chosen.connect(second.inside.choose)
         second.inside.place_chosen.connect(maps.inside.choose)
-        second.model.heading = second.title.text()
         maps.model.pair = second.model.pair = maps.model, second.model
         second.show_page(maps.page)
         maps.page_changed.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
@@ -186,11 +186,17 @@ class RunComparison(QObject):
             more = self._workspace.maps.overview.verticalScrollBar().maximum() > 0
             self.second.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if more else policy.ScrollBarAsNeeded)
 
-    @Slot(object)
-    def _on_looked(self, seen: Seen) -> None:
+    @Slot()
+    def _show_names(self) -> None:
         if self.second is not None and self.first is not None:
             name = self._workspace.maps.model.heading = self._name_first()
             self.first.title.setText(name)
+            self.second.show_name(self._format_name(self.second.run))
+
+    @Slot(object)
+    def _on_looked(self, seen: Seen) -> None:
+        if self.second is not None and self.first is not None:
+            self._show_names()
             self.first.step.setText(f"step {seen.look.step:,}")
             self.second.look(seen.look.step, seen.probe)
 

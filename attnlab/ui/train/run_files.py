@@ -33,6 +33,8 @@ class RunFiles(QObject):
     """
 
     listed = Signal(object)
+    renamed = Signal()
+    """A run of the window has another name."""
     failed = Signal(str)
     text_asked = Signal(str, object)
     """A run names this text, which the user has not chosen; call the function to allow reading it."""
@@ -127,6 +129,7 @@ class RunFiles(QObject):
         """Give a run another name."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             run.name = name
+        self.renamed.emit()
         self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:

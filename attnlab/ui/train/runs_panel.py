@@ -53,6 +53,7 @@ class RunsPanel(QWidget):
         column.addLayout(head)
         column.addLayout(self._lines)
         keeper.listed.connect(self._on_listed)
+        keeper.renamed.connect(workspace.show_names)
         self._session.progressed.connect(self._on_progressed)
         keeper.refresh()
 

@@ -118,6 +118,12 @@ class TrainWorkspace(QObject):
         """Return the title of a run, as the list of runs has it."""
         return make_title(run.name, run.spec, self.tools.find_folder(run) if self.tools is not None else None)
 
+    @Slot()
+    def show_names(self) -> None:
+        """Show what runs are called, once the user has renamed one."""
+        self.views.show_curves()
+        self._show_state()
+
     # Commands
 
     @Slot()

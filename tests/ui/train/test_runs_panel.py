@@ -120,6 +120,25 @@ def test_an_overlaid_run_is_called_by_its_name_and_namesakes_by_their_seeds(pupi
     assert {f"{name}, held-out" for name in told} <= set(curves.legends[0].names)
 
 
+@pytest.mark.slow
+def test_a_new_name_is_shown_at_once_wherever_the_run_is_named(pupil: Pupil) -> None:
+    other, folder = trained(pupil, 0), trained(pupil, 1)
+    runs, keeper, comparing = pupil.tools.runs, pupil.tools.keeper, pupil.tools.comparing
+    pupil.wait_for(lambda: other in runs.rows)
+    assert runs.rows[other].isChecked()
+    runs.compare_requested.emit(other)
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    keeper.rename(folder, "With positions")
+    keeper.rename(other, "Without positions")
+    assert "Without positions, held-out" in pupil.trainer.curves.legends[0].names
+    assert pupil.window.windowTitle() == "With positions — attnlab"
+    assert comparing.first is not None
+    assert comparing.second is not None
+    assert comparing.first.title.text().startswith("With positions · ")
+    assert comparing.second.title.text().startswith("Without positions · ")
+    pupil.wait_for(lambda: not keeper.busy)
+
+
 def test_a_long_name_is_cut_in_the_middle_for_a_legend() -> None:
     name = "a run with a very long name, from step 1,265"
     spec = tiny()
