@@ -207,6 +207,13 @@ def test_a_question_shows_its_queue_with_the_focus_on_the_button_that_stops_it(p
 
 
 @pytest.mark.slow
+def test_no_line_ends_between_a_setting_and_its_value(pupil: Pupil) -> None:
+    ask(pupil, "heads", tiny())
+    assert panel_of(pupil).told.text() == "Heads 1, 2, 4: 0 of 3 runs done, training heads\N{NO-BREAK SPACE}1."
+    pupil.click(panel_of(pupil).go_button)
+
+
+@pytest.mark.slow
 def test_a_window_closed_with_a_queue_leaves_no_process_and_loses_nothing(pupil: Pupil) -> None:
     ask(pupil, "seeds", tiny(steps=100_000))
     queue = queue_of(pupil)
