@@ -1,6 +1,7 @@
 """The dialog of all runs: their names, actions on the selected one, and its keys."""
 
 import math
+import os
 import re
 import time
 from dataclasses import replace
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
+from attnlab.training.store_manifest import MANIFEST
 from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_views import _describe_memory
 from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_heading, make_title
@@ -188,6 +190,16 @@ def test_the_loss_and_memory_of_a_run_are_its_last_loss_and_its_recorded_bytes()
 
 def titles(dialog: RunsDialog) -> list[str]:
     return [dialog.table.horizontalHeaderItem(column).text() for column in range(len(COLUMNS))]
+
+
+@pytest.mark.slow
+def test_a_renamed_run_keeps_its_time_and_its_place(pupil: Pupil) -> None:
+    first, second = trained(pupil, 0), trained(pupil, 1)
+    os.utime(first / MANIFEST, (1e9, 1e9))
+    runs, keeper = pupil.tools.runs, pupil.tools.keeper
+    keeper.rename(first, "Baseline")
+    pupil.wait_for(lambda: "Baseline" in [each.name for each in runs.found])
+    assert [(each.folder, each.saved == 1e9) for each in runs.found] == [(second, False), (first, True)]
 
 
 def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
