@@ -112,7 +112,10 @@ class MapsPanel(FollowsTheme, QWidget):
             for area in (self.overview, self.model.area):
                 area.verticalScrollBar().setValue(0)
         self._seen = seen
+        had_focus = self.view.hasFocus()
         self.overview.show_seen(seen, mean=self.head.mean.isChecked())
+        if had_focus and self.view.isHidden():
+            self.setFocus()  # else it goes to a button of the time line, which Space would press
         self.heads.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)
         self.head.show_seen(seen, self.view.data[0] if seen.gradients else None, self.heads.count_off())

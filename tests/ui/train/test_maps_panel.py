@@ -12,6 +12,7 @@ from attnlab.figures.text import Pen
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.head_effects import switch_off
 from attnlab.training.look import Viewer
+from attnlab.training.tasks import make_spec
 from attnlab.ui.train.predictions_panel import PredictionRow
 from attnlab.ui.train.shown_maps import find_visible
 
@@ -326,6 +327,16 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: maps.view.titles[0] == "Cross 1 · head 0")
     assert maps.overview.groups.value() == "cross"
+
+
+def test_maps_that_vanish_give_their_focus_to_no_button(student: "Student") -> None:
+    maps = student.ws.maps
+    maps.view.setFocus()
+    spec = make_spec("questions", "recurrent")
+    student.ws.settings.show_spec(spec)
+    student.ws.settings.spec_changed.emit(spec)
+    student.wait_for(maps.view.isHidden)
+    assert student.window.focusWidget() is maps
 
 
 @pytest.mark.slow
