@@ -246,7 +246,7 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
-    grown = (4, 8, 10, 11, 12, 14, 18, 22, 26)
+    grown = (4, 5, 8, 10, 11, 12, 14, 18, 22, 26)
     values |= {f"px{size}": f"{max(1, round(size * _clamp_size(type_size) / 100))}px" for size in grown}
     sheet = assets.read_text("style.qss")
     if QGuiApplication.platformName() == "xcb":  # transparency may be unsupported, and corners would be black

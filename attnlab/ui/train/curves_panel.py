@@ -124,7 +124,6 @@ class CurvesPanel(FollowsTheme, QWidget):
         column.addWidget(self.legends[0])
         column.addWidget(self.gradients, 3)
         column.addWidget(self.gradient_legend)
-        column.addSpacing(8)
         for heading, chart, legend in zip(self._headings, (self.right, self.lengths), self.legends[1:], strict=True):
             column.addWidget(heading)
             column.addWidget(chart, 2)
@@ -280,4 +279,5 @@ def _heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setProperty("role", "section")
+    label.setContentsMargins(0, 8, 0, 0)  # apart from the legend above, as long as it is shown
     return label

@@ -18,7 +18,7 @@ class HeadTraining(QObject):
     def __init__(self, workspace: "TrainWorkspace", branch: RunBranch) -> None:
         super().__init__(workspace)
         self._workspace, self._session, self._branch = workspace, workspace.session, branch
-        workspace.maps.training_changed.connect(self.toggle)
+        workspace.maps.heads.training_changed.connect(self.toggle)
 
     @Slot(str, int)
     def toggle(self, layer: str, head: int) -> None:

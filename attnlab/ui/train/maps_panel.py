@@ -1,55 +1,38 @@
-"""The middle: the probe and the maps of all layers and heads, one large when clicked, and the course of each head."""
+"""The middle: the probe, the answer, and below them all maps, a large one, the model, or its inside."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QLabel,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from attnlab.training.heads_off import Place, read_heads
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
-from attnlab.ui.train.answer_card import AnswerCard, frame_answer
-from attnlab.ui.train.course_card import CourseCard
+from attnlab.ui.train.answer_card import AnswerCard
+from attnlab.ui.train.head_switches import HeadSwitches
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
 from attnlab.ui.train.large_map import LargeMap
-from attnlab.ui.train.layer_labels import find_group
+from attnlab.ui.train.maps_column import MapsColumn
 from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
-from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.maps_overview import MapsOverview
 from attnlab.ui.train.model_page import ModelPage
-from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.fields.segments import Segments
-from attnlab.ui.widgets.layouts.low_scroll import LowScroll
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
 LEAST_MAP = 80
 """The least height that is left for maps below the answer, in pixels at 100 %."""
-LEAST_PAGE = 120
-"""The least height of the maps, the diagram or the inside, in pixels at 100 %, without which the whole scrolls."""
-FIRST = "Computing the first maps…"
-NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
-
-ABOUT = {
-    "encoder": "Attention from source to source",
-    "decoder": "Attention from each output to the outputs before it",
-    "cross": "Attention from the outputs to the source",
-}
 
 
 @guarded
@@ -61,72 +44,46 @@ class MapsPanel(FollowsTheme, QWidget):
     step_chosen = Signal(float)
     page_changed = Signal(str)
     """The maps, the diagram of the model or its inside is chosen: "maps", "model" or "inside"."""
-    training_changed = Signal(str, int)
-    """The run is to go on without a head, or with it again: its layer, and its number."""
-    heads_off_changed = Signal(object)
-    """The heads that are off, only for looking: a frozenset of (layer, head)."""
     worth_wanted = Signal(bool)
     """Whether a head is pointed at or enlarged, so that what it is worth is shown."""
-
-    height_shared = Signal(int)
-    """The height in pixels for all maps at once has changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._seen: Seen | None = None
         self.setProperty("ground", "ground")
         self.head = MapsHead()
-        self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
-        self.answer = AnswerCard()
-        self.view = MapsView()
-        self.view.describe = self.describe_worth
+        self.answer, self.overview = AnswerCard(), MapsOverview()
+        self.view, self.chart = self.overview.view, self.overview.chart
+        self.heads = HeadSwitches(self.view)
         self.large_map = LargeMap(self.view)
-        self.chart, self.model, self.inside = CourseCard(), ModelPage(), InsidePage()
-        self.none, self.empty = QLabel(FIRST), QLabel()
+        self.model, self.inside = ModelPage(), InsidePage()
+        self.empty = QLabel()
         self._is_empty = False
-        for label in (self.none, self.empty):
-            label.setWordWrap(True)
-            label.setProperty("role", "muted")
-        self.none.setContentsMargins(4, 0, 4, 0)
+        self.empty.setWordWrap(True)
+        self.empty.setProperty("role", "muted")
         self.empty.setContentsMargins(18, 18, 18, 0)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.empty.setTextFormat(Qt.TextFormat.PlainText)
-        for part in (self.groups, self.view, self.chart):
-            part.hide()
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._make_overview())
-        self.stack.addWidget(self.large_map)
-        self.stack.addWidget(self.model)
-        self.stack.addWidget(self.inside)
-        self.stack.addWidget(self.empty)
-        inside = QWidget()
-        inside.setProperty("ground", "ground")
-        self.rows = column = QVBoxLayout(inside)
-        self.whole = LowScroll(inside, "Probe, answer and maps, scrolled")
-        for each in (column, around := QVBoxLayout(self)):
-            each.setContentsMargins(0, 0, 0, 0)
-            each.setSpacing(0)
+        for page in (self.overview, self.large_map, self.model, self.inside, self.empty):
+            self.stack.addWidget(page)
+        self.whole = MapsColumn(self.head, self.answer, self.stack)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(self.whole)
-        column.addWidget(self.head)
-        self._answer_frame = frame_answer(self.answer)
-        column.addLayout(self._answer_frame)
-        column.addWidget(self.stack, 1)
-        self.answer.fold_changed.connect(self._fit_whole)
-        self.view.switch_requested.connect(self.toggle_head)
-        self.large_map.switch_requested.connect(self.toggle_head)
-        self.view.training_requested.connect(self._on_training_requested)
-        self.large_map.training_requested.connect(self._on_training_requested)
+        self.large_map.switch_requested.connect(self.heads.toggle)
+        self.large_map.training_requested.connect(self.heads.request_training)
+        self.heads.off_changed.connect(self.large_map.refresh_switch)
         self.large_map.closed.connect(self.close_map)
         self.head.probe.textEdited.connect(self.probe_changed)
         self.head.gradients.toggled.connect(self.gradients_wanted)
         self.head.mean.toggled.connect(self._on_mean_toggled)
+        self.overview.group_changed.connect(self._show_again)
         self.head.pages.chosen.connect(self._on_page_chosen)
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
-        self.groups.chosen.connect(self._on_group_chosen)
         self.model.map_wanted.connect(self._on_head_opened)
         self.inside.map_wanted.connect(self._on_head_opened)
-        self.area.viewport().installEventFilter(self)
         self.chart.chart.x_chosen.connect(self.step_chosen)
         self.chart.head_opened.connect(self._on_head_opened)
 
@@ -136,56 +93,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self.large_map.index is not None:
             top = self.large_map.measure_top(self.width())
             least, legible = px(LEAST_LARGE) + top, self.large_map.sheet.measure_legible() + top
-        self.answer.arrange(self.height() - self._measure_above(), least, legible)
-        self._fit_whole()
-
-    def _measure_above(self) -> int:
-        """Return the height of what is above the answer."""
-        items, width = map(self.rows.itemAt, range(self.rows.count())), self.whole.viewport().width()
-        found = [widget for item in items if item is not None and (widget := item.widget()) is not None]
-        above = [widget for widget in found if widget is not self.stack and not widget.isHidden()]
-        return sum(max(_measure_height(each, width), each.minimumHeight()) for each in above)
-
-    @Slot()
-    def _fit_whole(self) -> None:
-        """Scroll the whole where too little is left for the maps, which then get the height of the room."""
-        answer = 0 if self.answer.isHidden() else self._answer_frame.sizeHint().height()
-        above, room = self._measure_above() + answer, self.height()
-        self.whole.set_wanted(above + room if room - above < px(LEAST_PAGE) else 0)
-        scrolls = self.whole.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
-        self.head.set_room_at_right(self.whole.verticalScrollBar().sizeHint().width() if scrolls else 0)
-
-    def _share_height(self) -> None:
-        """Let the maps fill the height that the chart leaves, or all of it where that is little."""
-        whole = self.area.viewport().height() - 18
-        if self.groups.isVisibleTo(self):
-            whole -= self.groups.sizeHint().height() + self.column.spacing()
-        chart = max(self.chart.minimumSizeHint().height(), min(self.chart.sizeHint().height(), whole // 5))
-        left = whole - chart - self.column.spacing()
-        self.view.set_room(left if 2 * left >= whole and self.view.fits(left) else whole)
-        self.height_shared.emit(self.view.room)
-
-    def _make_overview(self) -> QScrollArea:
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inside = QWidget()
-        inside.setProperty("ground", "ground")
-        self.column = QVBoxLayout(inside)
-        self.column.setContentsMargins(14, 4, 14, 14)
-        self.column.setSpacing(10)
-        self.column.addWidget(self.none)
-        self.column.addWidget(self.groups)
-        self.column.addWidget(self.view)
-        card = QVBoxLayout()
-        card.setContentsMargins(4, 0, 4, 0)  # aligned with the cards, which leave this much for their shadows
-        card.addWidget(self.chart)
-        self.column.addLayout(card, 1)
-        self.column.addStretch(0)
-        self.area.setWidget(inside)
-        return self.area
+        self.whole.arrange(least, legible)
 
     def restyle(self) -> None:
         """Arrange the answer for the size of type."""
@@ -200,27 +108,18 @@ class MapsPanel(FollowsTheme, QWidget):
         """Show the maps of a moment, and what the model answers there."""
         if self._is_empty:
             self._set_empty(False)
-        if self._off and self._seen is not None and self._seen.spec != seen.spec:
-            self._set_off(frozenset())
         if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
-            for area in (self.area, self.model.area):
+            for area in (self.overview, self.model.area):
                 area.verticalScrollBar().setValue(0)
-        self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
-        maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
-        if self.head.mean.isChecked():
-            maps = tuple(each.average() for each in maps)
-        self.view.show_maps(maps, kind, self._show_groups(seen))
-        self.view.show_off(self._off, self._left_out)
+        self._seen = seen
+        had_focus = self.view.hasFocus()
+        self.overview.show_seen(seen, mean=self.head.mean.isChecked())
+        if had_focus and self.view.isHidden():
+            self.setFocus()  # else it goes to a button of the time line, which Space would press
+        self.heads.show_seen(seen)
         self.answer.follow(seen.look.answer, seen.look.step)
-        self.none.setText(NONE)
-        self.none.setVisible(not maps)
-        self.chart.show_seen(seen)
-        self.chart.setVisible(bool(maps))
-        self.view.setVisible(bool(maps))
-        off = len(self._off | self._left_out)
-        self.head.show_seen(seen, self.view.data[0] if kind == "signed" else None, off)
+        self.head.show_seen(seen, self.view.data[0] if seen.gradients else None, self.heads.count_off())
         self.arrange_answer()
-        self._share_height()
         self.large_map.refresh()
         self.model.show_seen(seen)
         self.inside.show_seen(seen)
@@ -252,7 +151,7 @@ class MapsPanel(FollowsTheme, QWidget):
         """Return the widget of the chosen page; without anything to show, the sentence that says why."""
         if self._is_empty:
             return self.empty
-        pages: dict[str, QWidget] = {MAPS: self.area, MODEL: self.model, INSIDE: self.inside}
+        pages: dict[str, QWidget] = {MAPS: self.overview, MODEL: self.model, INSIDE: self.inside}
         return pages[self.page]
 
     def show_page(self, page: str) -> None:
@@ -269,78 +168,23 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head.show_page()
         self.page_changed.emit(page)
 
-    def _show_groups(self, seen: Seen) -> str:
-        """Offer the groups of layers, if there are several, and return the one chosen for the run."""
-        names = list(dict.fromkeys(find_group(each.layer) for each in seen.look.maps))
-        choices = [Choice("", "All", "The maps of all layers")]
-        choices += [Choice(name, name.capitalize(), ABOUT.get(name, "")) for name in names]
-        if choices != self._choices:
-            self._choices = choices
-            self.groups.set_choices(choices)
-        self.groups.setVisible(len(names) > 1)
-        group = self._group.get(_run_of(seen), "")
-        group = group if group in names else ""
-        self.groups.set_value(group)
-        return group
-
     @Slot(bool)
     def _on_mean_toggled(self, _on: bool) -> None:
         self.close_map()  # a large map shows a head, or the mean
-        if self._seen is not None:
-            self.show_seen(self._seen)
+        self._show_again()
 
-    _choices: Sequence[Choice] = ()
-
-    @Slot(object)
-    def _on_group_chosen(self, group: object) -> None:
+    @Slot()
+    def _show_again(self) -> None:
         if self._seen is not None:
-            self._group[_run_of(self._seen)] = str(group)
             self.show_seen(self._seen)
 
     @Slot(object)
     def show_effects(self, found: "HeadEffects") -> None:
         """Take what each head is worth; the tips of the maps and the title of the large one say it."""
-        self._effects = found
+        self.heads.show_effects(found)
         self.large_map.refresh()
         if self._pointed is not None:
             self._on_pointed(self._pointed)
-
-    _effects: "HeadEffects | None" = None
-
-    _off: frozenset[Place] = frozenset()
-    _left_out: frozenset[Place] = frozenset()
-
-    @Slot(int)
-    def toggle_head(self, index: int) -> None:
-        """Switch the head of a map off, only for looking, or on again; the mean of the heads stays on, and what the run
-        leaves out off."""
-        place = self._find_head(index)
-        if place is not None and place not in self._left_out:
-            self._set_off(self._off ^ {place})
-
-    @Slot(int)
-    def _on_training_requested(self, index: int) -> None:
-        if (place := self._find_head(index)) is not None:
-            self.training_changed.emit(*place)
-
-    def _find_head(self, index: int) -> Place | None:
-        """Return the layer and the head of a map; None for the mean of the heads."""
-        place = self.view.place_of(index) if index < len(self.view.data) else ("", -1)
-        return place if place[1] >= 0 else None
-
-    def _set_off(self, off: frozenset[Place]) -> None:
-        self._off = off
-        self.view.show_off(off, self._left_out)
-        self.large_map.refresh_switch()
-        self.heads_off_changed.emit(off)
-
-    def describe_worth(self, index: int) -> str:
-        """Return what the head of a map is worth, "" if that is unknown."""
-        if self._effects is None or self._seen is None or not index < len(self.view.data):
-            return ""
-        if self.view.is_left_out(index):
-            return "off in this run"
-        return self._effects.describe(*self.view.place_of(index), self._seen.look.step)
 
     def show_course(self, steps: NDArray[np.float64], measures: NDArray[np.float64], end: float) -> None:
         """Show the measures of each head [n, measures, heads] at some steps [n], of ``end`` in all."""
@@ -349,8 +193,7 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(str, int)
     def _on_head_opened(self, layer: str, head: int) -> None:
         """Enlarge the map of a head, of all layers if it is not among the visible ones."""
-        if self._seen is not None and find_group(layer) != self._group.get(_run_of(self._seen)):
-            self._on_group_chosen("")
+        self.overview.reveal(layer)
         self.head.mean.setChecked(False)
         places = [self.view.place_of(index) for index in range(len(self.view.data))]
         if (layer, head) in places:
@@ -379,7 +222,7 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def _switch_to(self, page: QWidget) -> None:
         """Show a page; all maps stay scrolled, though Qt gives the focus of what it hides to the next part of them."""
-        bar = self.area.verticalScrollBar()
+        bar = self.overview.verticalScrollBar()
         before = bar.value()
         self.stack.setCurrentWidget(page)
         bar.setValue(before)
@@ -395,7 +238,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self._ask_for_worth()
         said = ""
         if cell is not None:
-            parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.describe_worth(cell[0])
+            parts = self.view.titles[cell[0]], self.view.cell_text(cell), self.heads.describe_worth(cell[0])
             said = " · ".join(filter(None, parts))
         self.head.pointed.setText(said)
 
@@ -421,11 +264,6 @@ class MapsPanel(FollowsTheme, QWidget):
         super().resizeEvent(event)
         self.arrange_answer()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            self._share_height()
-        return super().eventFilter(watched, event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._is_closing(event):
             self.close_map()
@@ -433,14 +271,6 @@ class MapsPanel(FollowsTheme, QWidget):
             super().keyPressEvent(event)
 
 
-def _measure_height(widget: QWidget, width: int) -> int:
-    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
-
-
 def _find_model(spec: RunSpec) -> tuple[object, ...]:
     """Return the settings that make a model: if one of them differs, so do the maps."""
     return spec.task, dict(spec.options), spec.model
-
-
-def _run_of(seen: Seen) -> tuple[str, str, int]:
-    return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed

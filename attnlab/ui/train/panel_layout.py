@@ -63,7 +63,7 @@ class PanelLayout:
             return
         same = self._arranged is not None and self._arranged[:2] == (narrow, tight)
         self._arranged, self.narrow, self._tight = (narrow, tight, px(WIDE)), narrow, tight
-        column = self._maps.column
+        column = self._maps.overview.column
         if narrow:
             self._right.takeWidget()
             column.insertWidget(column.count() - 1, self.side)
@@ -85,7 +85,7 @@ class PanelLayout:
     def show_settings(self, on: bool) -> None:
         """Show or hide the settings, beside the maps or in their place; the question is above what is shown."""
         self.left.setVisible(on)
-        above = self._above if on and self._tight else self._maps.rows
+        above = self._above if on and self._tight else self._maps.whole.rows
         if above.indexOf(self._question) < 0:
             above.insertWidget(0, self._question)
         for panel in self._list_middle():

@@ -19,8 +19,13 @@ def describe_queue(queue: "RunQueue") -> str:
         return f"{queue.title}: all {n} runs are done."
     current = queue.current
     stopped = "the others waited when the window was closed" if queue.is_left_over else "stopped"
-    state = f"training {current.planned.name}" if current is not None else stopped
+    state = f"training {hold_together(current.planned.name)}" if current is not None else stopped
     return f"{queue.title}: {queue.done} of {n} runs done, {state}."
+
+
+def hold_together(name: str) -> str:
+    """Return the name of a planned run, such as "seed 2", so that no line ends between a setting and its value."""
+    return name.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def describe_entry(entry: "Entry", running: bool) -> str:

@@ -38,8 +38,9 @@ class RunComparison(QObject):
         self._alone: tuple[bytes, bool] | None = None
         """The splitter as it was before the second run, and whether the settings were shown."""
         workspace.session.inspection.looked.connect(self._on_looked)
+        keeper.renamed.connect(self._show_names)
         workspace.body.installEventFilter(self)
-        workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
+        workspace.maps.overview.verticalScrollBar().rangeChanged.connect(self._match)
 
     def compare(self, folder: Path) -> None:
         """Show a saved run beside the current one."""
@@ -113,19 +114,18 @@ class RunComparison(QObject):
         if had_focus:  # else it goes to a button of the time line
             maps.view.setFocus()
         _share_evenly(body, body.indexOf(maps), right)
-        areas = (maps.area, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
+        areas = (maps.overview, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
         for mine, other in areas:
             ScrollPair(mine.verticalScrollBar(), other.verticalScrollBar(), second)
         second.whole.set_wanted(maps.whole.wanted)
         maps.whole.wanted_changed.connect(second.whole.set_wanted)
         second.view.set_room(maps.view.room)
-        maps.height_shared.connect(second.view.set_room)
+        maps.overview.height_shared.connect(second.view.set_room)
         maps.page_changed.connect(second.show_page)
         maps.model.view.chosen.connect(second.model.enter)
         second.model.view.chosen.connect(maps.model.enter)
         maps.inside.place_chosen.connect(second.inside.choose)
         second.inside.place_chosen.connect(maps.inside.choose)
-        second.model.heading = second.title.text()
         maps.model.pair = second.model.pair = maps.model, second.model
         second.show_page(maps.page)
         maps.page_changed.connect(self._share, Qt.ConnectionType.QueuedConnection)  # once the curves are hidden
@@ -153,14 +153,14 @@ class RunComparison(QObject):
         self.first = RunHead(self._name_first(), "first")
         self._probe_row = maps.head
         self._probe_row.installEventFilter(self)
-        maps.rows.insertWidget(0, self.first)
+        maps.whole.rows.insertWidget(0, self.first)
         maps.head.show_step(False)
         maps.arrange_answer()
 
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
-            self._workspace.maps.rows.removeWidget(self.first)  # deletion comes later
+            self._workspace.maps.whole.rows.removeWidget(self.first)  # deletion comes later
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
@@ -183,14 +183,20 @@ class RunComparison(QObject):
         if self.second is not None and self._probe_row is not None:
             self.second.under.setFixedHeight(self._probe_row.height())
             policy = Qt.ScrollBarPolicy
-            more = self._workspace.maps.area.verticalScrollBar().maximum() > 0
+            more = self._workspace.maps.overview.verticalScrollBar().maximum() > 0
             self.second.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if more else policy.ScrollBarAsNeeded)
+
+    @Slot()
+    def _show_names(self) -> None:
+        if self.second is not None and self.first is not None:
+            name = self._workspace.maps.model.heading = self._name_first()
+            self.first.title.setText(name)
+            self.second.show_name(self._format_name(self.second.run))
 
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
         if self.second is not None and self.first is not None:
-            name = self._workspace.maps.model.heading = self._name_first()
-            self.first.title.setText(name)
+            self._show_names()
             self.first.step.setText(f"step {seen.look.step:,}")
             self.second.look(seen.look.step, seen.probe)
 

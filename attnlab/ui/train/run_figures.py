@@ -1,11 +1,12 @@
 """The figures of a run beside its maps: its curves, and what the model answers, predicts and writes."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attnlab.figures.diagram.scene import Label, Scene
 from attnlab.ui.export.file_name import make_slug
 from attnlab.ui.train.answer_card import OWN, color_tokens
-from attnlab.ui.train.answer_scene import draw_answer, draw_examples, draw_text
+from attnlab.ui.train.answer_scene import draw_answer, draw_examples, draw_text, wrap_text
 from attnlab.ui.train.maps_head import INSIDE
 from attnlab.ui.train.scene_export import SceneExport
 from attnlab.ui.train.stream_scene import draw_parts, draw_stages
@@ -13,19 +14,22 @@ from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
 
 if TYPE_CHECKING:
+    from attnlab.training.specs import RunSpec
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
 CURVES_WIDTH, ANSWERS_WIDTH, INSIDE_WIDTH, MARGIN, GAP, TITLE = 520.0, 720.0, 860.0, 16.0, 14.0, 26.0
-"""Widths of the three figures, their margins, the space between parts and the height of the title, in units."""
+"""Widths of the three figures, their margins, the space between parts and the height of a title’s line, in units."""
 NO_CURVES = "There are no curves to export yet; train a model first."
 NO_ANSWER = "There is no answer to export yet."
 
 
 class RunFigures:
-    """Exports the curves and the answers that a workspace shows."""
+    """Exports the curves and the answers that a workspace shows, under the heading of its run."""
 
-    def __init__(self, workspace: "TrainWorkspace", export: SceneExport) -> None:
-        self._workspace, self._export = workspace, export
+    def __init__(
+        self, workspace: "TrainWorkspace", export: SceneExport, make_heading: "Callable[[RunSpec], str]"
+    ) -> None:
+        self._workspace, self._export, self._make_heading = workspace, export, make_heading
 
     def ask_curves(self) -> None:
         """Ask where to save the curves, as they are shown: enlarged, logarithmic, with other runs."""
@@ -73,7 +77,7 @@ class RunFigures:
 
     def draw_curves(self) -> Scene:
         """Return the scene of all curves, below one another."""
-        return _stack(self._make_curves_title(), [draw_plot(plot, CURVES_WIDTH) for plot in self.read_plots()])
+        return stack_scenes(self._make_curves_title(), [draw_plot(plot, CURVES_WIDTH) for plot in self.read_plots()])
 
     def draw_answers(self) -> Scene:
         """Return the scene of the answer, the examples and the text."""
@@ -87,7 +91,7 @@ class RunFigures:
         parts.append(draw_examples(self._workspace.written.rows, ANSWERS_WIDTH))
         if not text.isHidden() and text.text.text():
             parts.append(draw_text("Generated text", text.text.text(), ANSWERS_WIDTH))
-        return _stack(f"{self._make_step_title()}: {seen.probe}", [part for part in parts if part.height])
+        return stack_scenes(f"{self._make_step_title()}: {seen.probe}", [part for part in parts if part.height])
 
     def draw_inside(self) -> Scene:
         """Return the scene of the answers after each layer, and of the parts at the chosen place."""
@@ -95,14 +99,11 @@ class RunFigures:
         assert page.stream is not None
         parts = [draw_stages(page.stream, INSIDE_WIDTH), draw_parts(page.stream, page.chosen, INSIDE_WIDTH)]
         probe = f": {seen.probe}" if seen is not None else ""
-        return _stack(f"{self._make_step_title()}{probe}", parts)
+        return stack_scenes(f"{self._make_step_title()}{probe}", parts)
 
     def _make_title(self) -> str:
-        from attnlab.training.tasks import TASKS
-
         session = self._workspace.session
-        spec = session.run.spec if session.run is not None else session.spec
-        return f"{TASKS[spec.task].title}, seed {spec.train.seed}"
+        return self._make_heading(session.run.spec if session.run is not None else session.spec)
 
     def _make_curves_title(self) -> str:
         """Return the title of the curves: the task alone while they are those of a queue only."""
@@ -120,11 +121,13 @@ def _has_points(chart: LineChart) -> bool:
     return any(len(line.x) for line in chart.lines)
 
 
-def _stack(title: str, parts: list[Scene]) -> Scene:
+def stack_scenes(title: str, parts: list[Scene]) -> Scene:
     """Return scenes below a title, with margins."""
-    whole = Scene(max((part.width for part in parts), default=CURVES_WIDTH) + 2 * MARGIN)
-    whole.add(Label(MARGIN, MARGIN + TITLE / 2 - 4, title, "title", "ink"))
-    y = MARGIN + TITLE
+    width = max((part.width for part in parts), default=CURVES_WIDTH)
+    whole, y = Scene(width + 2 * MARGIN), MARGIN
+    for line in wrap_text(title, "title", width):
+        whole.add(Label(MARGIN, y + TITLE / 2 - 4, line, "title", "ink"))
+        y += TITLE
     for part in parts:
         whole.put(part, MARGIN, y)
         y += part.height + GAP

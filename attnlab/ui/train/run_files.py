@@ -1,5 +1,6 @@
 """Keeps a window's runs on disk: saves them during training in a thread of its own, lists, opens and deletes them."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.training import store
 from attnlab.training.queue_file import LeftQueue
 from attnlab.training.run import Run, RunState
+from attnlab.training.store_manifest import MANIFEST
 from attnlab.ui.base import jobs
 from attnlab.ui.train.kept_queue import KeptQueue
 from attnlab.ui.train.train_session import TrainSession
@@ -33,6 +35,8 @@ class RunFiles(QObject):
     """
 
     listed = Signal(object)
+    renamed = Signal()
+    """A run of the window has another name."""
     failed = Signal(str)
     text_asked = Signal(str, object)
     """A run names this text, which the user has not chosen; call the function to allow reading it."""
@@ -127,6 +131,7 @@ class RunFiles(QObject):
         """Give a run another name."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             run.name = name
+        self.renamed.emit()
         self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:
@@ -239,4 +244,7 @@ def _read_state(run: Run) -> _Standing:
 
 def _rename_saved(folder: Path, name: str) -> None:
     state: RunState = store.load(folder)
+    saved = store.read_summary(folder).saved
     store.save(replace(state, name=name), folder)
+    with suppress(OSError):
+        os.utime(folder / MANIFEST, (saved, saved))  # a name is no progress: the run keeps its time and its place

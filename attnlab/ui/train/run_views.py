@@ -1,18 +1,23 @@
 """Shows a run in the panels: moments and marks on the time line, curves, the course of each head."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from attnlab.base.counted import format_count
 from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import EDITED, describe_difference
+from attnlab.ui.train.run_words import EDITED, Named, name_beside
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
 from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
+MOST_LETTERS = 32
+"""The most letters of a run’s name in a legend; of a longer one, the middle is left out."""
 
 
 class RunViews(QObject):
@@ -74,9 +79,9 @@ class RunViews(QObject):
         """Show the curves, with the overlaid ones."""
         session, run = self._session, self._session.run
         spec = run.spec if run is not None else session.spec
-        others = [
-            make_curves(other, describe_difference(spec, other.spec, other.step)) for other in self.list_overlaid()
-        ]
+        overlaid = self.list_overlaid()
+        named = [(each.name, each.spec) for each in (run, *overlaid) if each is not None]
+        others = [make_curves(each, name_curves(spec, each, named)) for each in overlaid]
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
         self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
@@ -88,6 +93,12 @@ def _describe_memory(run: Run | None) -> str:
         return ""
     n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB
     return f"{format_count(n, 'moment')} · {size:.0f} of {limit:.0f} MiB"
+
+
+def name_curves(spec: RunSpec, run: Run, others: Iterable[Named]) -> str:
+    """Return the name of a run's curves beside those of a run with settings ``spec``, short enough for a legend."""
+    name = name_beside(spec, run.name, run.spec, run.step, others)
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS // 2]}…{name[-MOST_LETTERS // 2 + 1 :]}"
 
 
 def make_curves(run: Run, name: str) -> RunCurves:

@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
 
+Named = tuple[str, RunSpec]
+"""The name of a run, and its settings."""
 FINISHED = "finished"
 DIVERGED = "Training stopped at step"
 """The beginning of the sentence of a run whose numbers were no longer finite."""
@@ -46,14 +49,25 @@ def format_reached(step: int, steps: int) -> str:
     return f"{step:,}" if step >= steps else f"{step:,} of {steps:,}"
 
 
-def format_line(found: Summary, spec: RunSpec) -> tuple[str, str]:
+def format_line(found: Summary, spec: RunSpec, others: Iterable[Named] = ()) -> tuple[str, str]:
     """Return the title of a run in a list beside one with these settings, and its tool tip."""
     assert found.spec is not None
-    name, part = format_title(found), find_part(found.name, found.spec)
+    name = format_title(found)
     told = f"{name} · {describe_state(found)} · saved {format_time(found.saved)} in {found.folder.name}"
-    if part is not None and found.spec.task == spec.task:
-        name = f"seed {found.spec.train.seed}{part}" if part else describe_difference(spec, found.spec, found.step)
+    if found.spec.task == spec.task or find_part(found.name, found.spec) is None:
+        name = name_beside(spec, found.name, found.spec, found.step, others)
     return name, f"{told}\nClick: overlay its curves; double-click: open"
+
+
+def name_beside(spec: RunSpec, name: str, other: RunSpec, step: int, others: Iterable[Named] = ()) -> str:
+    """Return what another run, which has reached a step, is called beside one with settings ``spec``.
+
+    That is the user's name for it, as in a heading, or else what is different about it.
+    """
+    part = find_part(name, other)
+    if part is None:
+        return make_heading(name, other, others)
+    return f"seed {other.train.seed}{part}" if part else describe_difference(spec, other, step)
 
 
 def format_title(found: Summary) -> str:
@@ -80,6 +94,20 @@ def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0
         began = saved
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
     return f"{told} · {format_time(began)}" if began else told
+
+
+def make_heading(name: str, spec: RunSpec, others: Iterable[Named] = ()) -> str:
+    """Return what a run is called in the heading of a figure: the user's name for it, else its task and its seed.
+
+    A name gets its seed where ``others`` have the name with another seed.
+    """
+    from attnlab.training.tasks import TASKS
+
+    seed, part = f"seed {spec.train.seed}", find_part(name, spec)
+    if part is not None:
+        return f"{TASKS[spec.task].title}, {seed}{part}"
+    shared = any(other == name and theirs.train.seed != spec.train.seed for other, theirs in others)
+    return f"{name}, {seed}" if shared and not re.search(rf"\b{seed}\b", name) else name
 
 
 def find_part(name: str, spec: RunSpec) -> str | None:

@@ -10,11 +10,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
-from attnlab.ui.train.run_words import find_loss, format_line, format_title
+from attnlab.ui.train.run_words import Named, find_loss, format_line, format_title, make_heading, make_usual_name
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -52,6 +53,7 @@ class RunsPanel(QWidget):
         column.addLayout(head)
         column.addLayout(self._lines)
         keeper.listed.connect(self._on_listed)
+        keeper.renamed.connect(workspace.show_names)
         self._session.progressed.connect(self._on_progressed)
         keeper.refresh()
 
@@ -63,6 +65,16 @@ class RunsPanel(QWidget):
     def find_overlaid(self, folder: Path) -> Run | None:
         """Return the overlaid run of a folder, if there is one."""
         return next((run for run in self._session.kept if self.keeper.find_folder(run) == folder), None)
+
+    def make_heading(self, spec: RunSpec) -> str:
+        """Return what a run with these settings, the open one or one that has not begun, is called in a heading."""
+        run = self._session.run
+        name = run.name if run is not None and run.goes_with(spec) else make_usual_name(spec)
+        return make_heading(name, spec, self._list_named())
+
+    def _list_named(self) -> list[Named]:
+        """Return the names and the settings of the saved runs."""
+        return [(each.name, each.spec) for each in self.found if each.spec is not None]
 
     # Actions
 
@@ -189,7 +201,7 @@ class RunsPanel(QWidget):
         others = [each for each in self.found if not self.is_open(each.folder)]
         recent = [each for each in others if each.folder not in colours][:MOST]
         for each in [each for each in others if each in recent or each.folder in colours]:
-            name, tip = format_line(each, spec)
+            name, tip = format_line(each, spec, self._list_named())
             row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
             row.setChecked(each.folder in colours)
             row.clicked.connect(partial(self.toggle, each.folder))

@@ -66,7 +66,6 @@ class SecondRun(FollowsTheme, QWidget):
         self._inspector = Inspector()
         self._worker = ModelWorker({"look": "computing the maps of the second run"}, self._inspector.prepare, self)
         self.setProperty("ground", "ground")
-        self.setAccessibleName(f"Side by side: {name}")
         self.head = RunHead(name, "second")
         self.title, self.step = self.head.title, self.head.step
         self.told, self.wrong = ElidedLabel(), QLabel()
@@ -86,6 +85,13 @@ class SecondRun(FollowsTheme, QWidget):
         self.inside = InsidePage()
         self._at: tuple[int, str] | None = None
         self._lay_out()
+        self.show_name(name)
+
+    def show_name(self, name: str) -> None:
+        """Show what the run is called."""
+        self.title.setText(name)
+        self.model.heading = name
+        self.setAccessibleName(f"Side by side: {name}")
 
     def _lay_out(self) -> None:
         self.head.row.addWidget(self.close_button)

@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from attnlab.ui.train.map_cards import Card
 
 
-def make_sheets(seen: Seen) -> Sheets | None:
-    """Return the maps of all layers, or their gradients if these are shown, on one scale; None without attention."""
-    from attnlab.training.tasks import TASKS
+def make_sheets(seen: Seen, name: str) -> Sheets | None:
+    """Return the maps of all layers, or their gradients if these are shown, on one scale; None without attention.
 
+    ``name`` is what the run is called.
+    """
     layers, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
     if not layers:
         return None
     scale = join_scales([find_scale(each.weights, kind, each.hidden) for each in layers])
     what = ", gradients" if seen.gradients else ""
-    heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
+    heading = f"{name}, step {seen.look.step:,}{what}"
     found = (
         Sheet(each.layer, format_title(each), each.weights, *list_labels(each), each.hidden, kind, scale)
         for each in layers

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
@@ -22,8 +22,8 @@ class TextFileControl(Control):
     def __init__(self, field: Field, style: FormStyle = PANEL, parent: QWidget | None = None) -> None:
         super().__init__(field, style, parent)
         self.file_name = ElidedLabel()
-        self.open, self.back = QToolButton(), QToolButton()
-        self.open.setText("Open…")
+        self.open, self.back = QPushButton("Open…"), QToolButton()
+        self.open.setProperty("small", "true")
         self.open.setAccessibleName(f"Open a file for {field.title}")
         self.open.setToolTip("Train on a file of your own; it can also be dropped on the window")
         self.open.clicked.connect(self._on_open)

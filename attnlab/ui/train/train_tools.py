@@ -59,7 +59,10 @@ class TrainTools(QObject):
         self.keeper.take_queue(self._offer_queue)
         workspace.settings.add_section(self.runs)
         scenes = SceneExport(window, lambda said, wrong: workspace.footer.show_message(said, wrong=wrong))
-        self.diagram, self.figures = DiagramExport(workspace, scenes), RunFigures(workspace, scenes)
+        self.diagram, self.figures = (
+            DiagramExport(workspace, scenes),
+            RunFigures(workspace, scenes, self.runs.make_heading),
+        )
         self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
@@ -127,7 +130,7 @@ class TrainTools(QObject):
         While another workspace is visible, newer maps may exist that are not drawn.
         """
         seen = self._workspace.maps.seen
-        return make_sheets(seen) if seen is not None else None
+        return make_sheets(seen, self.runs.make_heading(seen.spec)) if seen is not None else None
 
     @Slot()
     def copy_picture(self) -> None:
@@ -156,15 +159,13 @@ class TrainTools(QObject):
     @Slot()
     def export_film(self) -> None:
         """Show the dialog for a film of the recorded moments."""
-        from attnlab.training.tasks import TASKS
         from attnlab.ui.train.run_film_dialog import FilmDialog
 
         run, seen = self._workspace.session.run, self._workspace.session.inspection.seen
         if run is None or seen is None or not seen.look.maps or not run.recorder.moments:
             self._workspace.footer.show_message("A film shows how maps change; train a model with attention first.")
             return
-        title = f"{TASKS[run.spec.task].title}, seed {run.spec.train.seed}"
-        FilmDialog(run, seen, title, self._window, self.figures.read_plots()[:2]).open()
+        FilmDialog(run, seen, self.runs.make_heading(run.spec), self._window, self.figures.read_plots()[:2]).open()
 
     @Slot()
     def show_runs(self) -> None:

@@ -100,7 +100,7 @@ class TrainWorkspace(QObject):
         inspection.looked.connect(self._on_looked)
         inspection.probe_refused.connect(self.maps.head.say)
         inspection.wrote.connect(self._on_wrote)
-        self.maps.heads_off_changed.connect(self._on_heads_off)
+        self.maps.heads.off_changed.connect(self._on_heads_off)
         self.maps.worth_wanted.connect(self._on_worth_wanted)
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
@@ -117,6 +117,12 @@ class TrainWorkspace(QObject):
     def make_title(self, run: Run) -> str:
         """Return the title of a run, as the list of runs has it."""
         return make_title(run.name, run.spec, self.tools.find_folder(run) if self.tools is not None else None)
+
+    @Slot()
+    def show_names(self) -> None:
+        """Show what runs are called, once the user has renamed one."""
+        self.views.show_curves()
+        self._show_state()
 
     # Commands
 

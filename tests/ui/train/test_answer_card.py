@@ -107,7 +107,7 @@ def test_a_click_shows_what_the_model_writes_itself(student: "Student") -> None:
 def test_rows_that_write_are_named_by_what_they_write(student: "Student") -> None:
     _choose_task(student, "dates")
     view, maps = student.ws.maps.view, student.ws.maps
-    QTest.mouseClick(maps.groups.buttons()[3], Left)
+    QTest.mouseClick(maps.overview.groups.buttons()[3], Left)
     years = ("⟨→2", "2→0", "0→1", "1→9")
     assert tuple(view.data[0].row_labels[:4]) == years
     assert view.cell_text((0, 0, 0)).startswith("⟨ (writes “2”) → t: ")

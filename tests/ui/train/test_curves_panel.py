@@ -153,6 +153,22 @@ def test_the_legend_names_every_curve_overlaid_runs_and_bands_too(qtbot: QtBot) 
     assert right.names == []  # one curve, which the heading names
 
 
+def test_every_heading_is_apart_from_the_legend_above_it(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    steps, lengths = np.array([0.0, 10.0]), (((4, 0.5), (8, 0.25)),) * 2
+    runs = [RunCurves(name, steps, steps, steps, steps, steps / 10, lengths) for name in ("this run", "seed 1")]
+    panel.show_curves(runs[0], runs[1:], end=10.0)
+    panel.resize(330, 700)
+    panel.show()
+    qtbot.waitExposed(panel)
+    gaps = []
+    for text, legend in zip(("Held-out tokens correct", "Correct by length"), panel.legends, strict=False):
+        heading = next(each for each in panel.findChildren(QLabel) if each.text() == text)
+        gaps.append(heading.y() + heading.contentsRect().top() - legend.geometry().bottom())
+    assert gaps[0] == gaps[1] > 10
+
+
 def test_both_charts_show_the_same_steps_and_a_button_shows_all(qtbot: QtBot) -> None:
     panel = CurvesPanel()
     qtbot.addWidget(panel)

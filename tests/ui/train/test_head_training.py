@@ -58,8 +58,8 @@ def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
     assert not maps.view.is_left_out(0)
     pupil.wait_for(lambda: maps.head.step.text() == f"step {second.step:,} · 1 head off")
     assert "1 layer × 2 heads, 1 off · " in pupil.trainer.header.about.text()
-    pupil.wait_for(lambda: maps.describe_worth(0) != "")
-    assert maps.describe_worth(1) == "off in this run"
+    pupil.wait_for(lambda: maps.heads.describe_worth(0) != "")
+    assert maps.heads.describe_worth(1) == "off in this run"
     menu = open_menu(pupil, 1)
     assert read_menu(menu) == [*opens, WITH]
     menu.close()

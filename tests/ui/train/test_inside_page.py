@@ -147,7 +147,7 @@ def test_the_palette_opens_the_page_and_closes_it(pupil: Pupil) -> None:
     pupil.wait_for(lambda: maps.inside.stream is not None)
     choose_command(pupil, "Look inside the model")
     assert maps.page == "maps"
-    assert maps.stack.currentWidget() is maps.area
+    assert maps.stack.currentWidget() is maps.overview
 
 
 @pytest.mark.slow

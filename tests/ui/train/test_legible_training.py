@@ -177,7 +177,7 @@ def test_an_enlarged_map_keeps_its_room_with_large_type(student: "Student", size
     assert cells.height() >= px(80)
     large.area.verticalScrollBar().setValue(0)  # its tools are above
     QTest.mouseClick(large.back, Qt.MouseButton.LeftButton)
-    assert ws.maps.area.isVisible()
+    assert ws.maps.overview.isVisible()
 
 
 def enlarge_type(student: "Student", height: int) -> None:

@@ -12,6 +12,7 @@ from attnlab.figures.text import Pen
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.head_effects import switch_off
 from attnlab.training.look import Viewer
+from attnlab.training.tasks import make_spec
 from attnlab.ui.train.predictions_panel import PredictionRow
 from attnlab.ui.train.shown_maps import find_visible
 
@@ -90,7 +91,7 @@ def test_all_maps_are_scrolled_as_before_after_a_large_one(student: "Student") -
     student.window.resize(1366, 768)
     student.window.change_settings(type_size=150)
     maps = student.ws.maps
-    bar = maps.area.verticalScrollBar()
+    bar = maps.overview.verticalScrollBar()
     student.wait_for(lambda: bar.maximum() > 200)
     for before in (0, 30):
         bar.setValue(before)
@@ -308,12 +309,12 @@ def test_a_line_break_that_is_asked_is_drawn(student: "Student", monkeypatch: py
 @pytest.mark.slow
 def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "Student") -> None:
     ws, maps = student.ws, student.ws.maps
-    assert not maps.groups.isVisible()  # of one group there is nothing to choose
+    assert not maps.overview.groups.isVisible()  # of one group there is nothing to choose
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: bool(maps.view.titles) and maps.view.titles[0] == "Encoder 1 · head 0")
-    assert [button.text() for button in maps.groups.buttons()] == ["All", "Encoder", "Decoder", "Cross"]
+    assert [button.text() for button in maps.overview.groups.buttons()] == ["All", "Encoder", "Decoder", "Cross"]
     assert len(maps.view.data) == 24
-    QTest.mouseClick(maps.groups.buttons()[3], Left)
+    QTest.mouseClick(maps.overview.groups.buttons()[3], Left)
     assert [title.split(" · ")[0] for title in maps.view.titles] == ["Cross 1"] * 4 + ["Cross 2"] * 4
     seen = student.ws.session.inspection.seen
     assert seen is not None
@@ -322,10 +323,20 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     assert maps.view.cell_text((4, 0, 0)).endswith(f": {seen.look.maps[5].weights[0, 0, 0]!s}")
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("reverse")))
     student.wait_for(lambda: maps.view.titles[0] == "Decoder 1 · head 0")
-    assert not maps.groups.isVisible()
+    assert not maps.overview.groups.isVisible()
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
     student.wait_for(lambda: maps.view.titles[0] == "Cross 1 · head 0")
-    assert maps.groups.value() == "cross"
+    assert maps.overview.groups.value() == "cross"
+
+
+def test_maps_that_vanish_give_their_focus_to_no_button(student: "Student") -> None:
+    maps = student.ws.maps
+    maps.view.setFocus()
+    spec = make_spec("questions", "recurrent")
+    student.ws.settings.show_spec(spec)
+    student.ws.settings.spec_changed.emit(spec)
+    student.wait_for(maps.view.isHidden)
+    assert student.window.focusWidget() is maps
 
 
 @pytest.mark.slow
@@ -338,7 +349,7 @@ def test_a_head_says_what_the_model_is_worth_without_it(student: "Student") -> N
     found = heard.args[0]
     whole, without = found.whole.right, found.without["decoder 2", 1].right
     said = f"{100 * whole:.1f}\N{NO-BREAK SPACE}% right, without this head {100 * without:.1f}\N{NO-BREAK SPACE}%"
-    assert maps.describe_worth(5) == said
+    assert maps.heads.describe_worth(5) == said
     assert maps.view.tool_tip(_cell(student, 5, 3, 2).toPointF()).endswith(said)
     maps.open_map(5)
     assert said in maps.large_map.title.text()
@@ -375,7 +386,7 @@ def test_a_head_is_switched_off_only_for_looking(student: "Student") -> None:
 @pytest.mark.parametrize("width", [1024, 1280, 1366, 1600])
 def test_no_map_is_cut_at_the_right(student: "Student", width: int) -> None:
     student.window.resize(width, 768)
-    area, inside = student.ws.maps.area, student.ws.maps.area.widget()
+    area, inside = student.ws.maps.overview, student.ws.maps.overview.widget()
     student.wait_for(lambda: inside.width() <= area.viewport().width())
     assert inside.minimumSizeHint().width() <= area.viewport().width()
 
@@ -385,7 +396,7 @@ def test_the_maps_of_another_task_begin_at_the_top(student: "Student") -> None:
     maps, inspection = student.ws.maps, student.ws.session.inspection
     student.window.resize(1024, 640)
     student.window.grab()
-    bar = maps.area.verticalScrollBar()
+    bar = maps.overview.verticalScrollBar()
     bar.setValue(bar.maximum())
     assert bar.value() > 0
     student.type("seed", "1")

@@ -68,7 +68,7 @@ def test_the_model_is_drawn_with_real_counts_and_maps_in_place_of_the_curves(pup
         np.testing.assert_array_equal(data.maps[each.layer][0], each.weights)
     assert page.details.title.text() == "Decoder 2 · cross-attention"
     click_segment(pupil, "Maps")
-    assert maps.stack.currentWidget() is maps.area
+    assert maps.stack.currentWidget() is maps.overview
     assert pupil.trainer.side.isVisible()
 
 

@@ -90,6 +90,16 @@ def test_a_file_is_opened_with_the_button_and_a_bad_one_is_explained_at_the_sett
     pupil.wait_for(lambda: pupil.trainer.header.main.isEnabled() and not panel.complaint())
 
 
+def test_the_button_that_opens_a_file_has_an_edge_below_the_name_of_the_file(pupil: Pupil) -> None:
+    pupil.begin(tiny("pairs"))
+    control = pupil.trainer.settings.options.control("data")
+    assert isinstance(control, TextFileControl)
+    button, image = control.open.geometry(), control.grab().toImage()
+    assert button.left() == control.file_name.x()
+    edge, ground = (image.pixelColor(x, button.center().y()) for x in (button.left(), button.right() + 3))
+    assert edge != ground
+
+
 def test_nothing_of_the_earlier_task_is_shown_under_the_title_of_a_bad_file(pupil: Pupil, tmp_path: Path) -> None:
     path = tmp_path / "words.tsv"
     path.write_text(PLURALS + "lonely\n")

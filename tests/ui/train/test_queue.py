@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtWidgets import QScrollArea, QSlider
 
 from attnlab.figures.diagram.scene import Label
 from attnlab.training import queue_file
@@ -19,6 +20,7 @@ from attnlab.training.questions import SEEDS, vary
 from attnlab.training.results import find_range, format_loss, to_csv
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import delete, list_runs, load
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.train.queue_dialog import QueueDialog
 from attnlab.ui.train.queue_panel import QueuePanel
 from attnlab.ui.train.queue_table import LARGEST, LEAST
@@ -204,6 +206,26 @@ def test_a_question_shows_its_queue_with_the_focus_on_the_button_that_stops_it(p
     pupil.wait_for(lambda: queue_of(pupil).current is not None)
     QTest.mouseClick(stop, Qt.MouseButton.LeftButton)
     pupil.wait_for(lambda: not queue_of(pupil).alive)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_handle_of_the_steps_stands_out_and_grows_with_the_type(pupil: Pupil, theme: str) -> None:
+    slider, heights = QSlider(Qt.Orientation.Horizontal, pupil.window), []
+    for type_size in (100, 175):
+        pupil.window.change_settings(theme=theme, type_size=type_size)
+        slider.resize(200, slider.sizeHint().height())
+        image, accent = slider.grab().toImage(), QColor(palette_of(slider).accent)
+        column = [image.pixelColor(6, y) for y in range(image.height())]
+        heights.append(column.count(accent))
+    assert heights[0] >= 12
+    assert heights[1] > heights[0]
+
+
+@pytest.mark.slow
+def test_no_line_ends_between_a_setting_and_its_value(pupil: Pupil) -> None:
+    ask(pupil, "heads", tiny())
+    assert panel_of(pupil).told.text() == "Heads 1, 2, 4: 0 of 3 runs done, training heads\N{NO-BREAK SPACE}1."
+    pupil.click(panel_of(pupil).go_button)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.figures.diagram.diagram_file import list_scene_formats
 from attnlab.figures.diagram.scene import Box, Label, Polyline
+from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.training.answers import Answer, Place
 from attnlab.training.look import LayerMaps, Look
@@ -19,14 +20,17 @@ from attnlab.ui.train.answer_scene import draw_answer, draw_examples, wrap_text
 from attnlab.ui.train.answer_words import show_sign
 from attnlab.ui.train.coloured_text import ColouredToken
 from attnlab.ui.train.predictions_panel import PredictionRow
+from attnlab.ui.train.run_figures import stack_scenes
 from attnlab.ui.train.run_film import RunFilm
+from attnlab.ui.train.run_film_dialog import FilmDialog
 from attnlab.ui.train.stream_words import name_part
 from attnlab.ui.widgets.charts.bands import Band
 from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.charts.lines import Level, Line, Upright
 from attnlab.ui.widgets.charts.plot_scene import Plot, draw_plot, read_plot
+from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import Pupil, tiny
+from tests.ui.train.pupil import Pupil, tiny, trained
 
 
 @pytest.fixture
@@ -98,6 +102,49 @@ def test_curves_and_answers_are_saved_as_they_are_shown(pupil: Pupil, tmp_path: 
     for ending in (".png", ".pdf"):
         save(pupil, "train-answer-figure", tmp_path / f"answers{ending}")
         assert (tmp_path / f"answers{ending}").stat().st_size > 5000
+
+
+@pytest.mark.slow
+def test_a_run_that_the_user_has_named_is_called_so_in_every_heading(sit_down: Callable[..., Person]) -> None:
+    person = sit_down(remember=True)
+    pupil = Pupil(person.window, person.qtbot)
+    folders = [trained(pupil, seed) for seed in (0, 1)]
+    rename(pupil, folders[1], "Baseline")
+    assert headings(pupil) == ["Baseline", "Baseline, step 30", "Baseline"]
+    rename(pupil, folders[0], "Baseline")
+    assert headings(pupil) == ["Baseline, seed 1", "Baseline, seed 1, step 30", "Baseline, seed 1"]
+
+
+def rename(pupil: Pupil, folder: Path, name: str) -> None:
+    pupil.tools.keeper.rename(folder, name)
+    pupil.wait_for(lambda: (folder, name) in [(each.folder, each.name) for each in pupil.tools.runs.found])
+
+
+def headings(pupil: Pupil) -> list[str]:
+    """Return the headings of the curves, of the maps and of a film."""
+    curves = next(shape.text for shape in pupil.tools.figures.draw_curves().shapes if isinstance(shape, Label))
+    maps = pupil.tools.make_sheets()
+    assert maps is not None
+    pupil.tools.export_film()
+    dialog = pupil.window.findChild(FilmDialog)
+    assert dialog is not None
+    with pupil.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        pass
+    film, _ = dialog.read_film()
+    dialog.reject()
+    pupil.wait_for(lambda: pupil.window.findChild(FilmDialog) is None)
+    return [curves, maps.heading, film.title]
+
+
+def test_a_long_name_takes_several_lines_of_a_figure(qtbot: QtBot) -> None:
+    title = " ".join(["a long name of a run"] * 8)
+    scene = stack_scenes(title, [draw_plot(make_plot(qtbot), 400.0)])
+    lines = [shape for shape in scene.shapes if isinstance(shape, Label) and shape.face == "title"]
+    assert len(lines) > 1
+    assert " ".join(line.text for line in lines) == title
+    assert all(line.x + measure_label(line.text, line.face) <= scene.width for line in lines)
+    loss = next(shape for shape in scene.shapes if isinstance(shape, Label) and shape.text == "LOSS")
+    assert loss.y > lines[-1].y
 
 
 def test_without_a_run_there_is_a_sentence(sit_down: Callable[..., Person]) -> None:

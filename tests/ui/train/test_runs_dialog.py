@@ -1,6 +1,7 @@
 """The dialog of all runs: their names, actions on the selected one, and its keys."""
 
 import math
+import os
 import re
 import time
 from dataclasses import replace
@@ -14,9 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
+from attnlab.training.store_manifest import MANIFEST
 from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_views import _describe_memory
-from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_title
+from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_heading, make_title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
@@ -190,6 +192,16 @@ def titles(dialog: RunsDialog) -> list[str]:
     return [dialog.table.horizontalHeaderItem(column).text() for column in range(len(COLUMNS))]
 
 
+@pytest.mark.slow
+def test_a_renamed_run_keeps_its_time_and_its_place(pupil: Pupil) -> None:
+    first, second = trained(pupil, 0), trained(pupil, 1)
+    os.utime(first / MANIFEST, (1e9, 1e9))
+    runs, keeper = pupil.tools.runs, pupil.tools.keeper
+    keeper.rename(first, "Baseline")
+    pupil.wait_for(lambda: "Baseline" in [each.name for each in runs.found])
+    assert [(each.folder, each.saved == 1e9) for each in runs.found] == [(second, False), (first, True)]
+
+
 def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
@@ -231,3 +243,19 @@ def test_in_a_small_window_with_large_type_columns_are_joined(pupil: Pupil, tmp_
     assert not any(table.isColumnHidden(column) for column in range(len(COLUMNS)))
     assert table.item(0, COLUMNS.index("Steps")).text() == "1,061 of 2,000"  # type: ignore[union-attr]
     assert renamed == []
+
+
+def test_a_run_is_called_by_its_name_in_a_heading_and_its_seed_tells_namesakes_apart() -> None:
+    spec = tiny()
+    other = replace(spec, train=replace(spec.train, seed=1))
+    for name, others, told in (
+        ("reverse, seed 0", (), "Reverse, seed 0"),
+        ("reverse-0-20200102-143216", (), "Reverse, seed 0"),
+        ("reverse, seed 0, from step 265", (), "Reverse, seed 0, from step 265"),
+        ("mine", (), "mine"),
+        ("mine", (("mine", spec), ("yours", other)), "mine"),
+        ("mine", (("mine", spec), ("mine", other)), "mine, seed 0"),
+        ("mine, seed 0", (("mine, seed 0", other),), "mine, seed 0"),
+        ("mine, seed 01", (("mine, seed 01", other),), "mine, seed 01, seed 0"),
+    ):
+        assert make_heading(name, spec, others) == told

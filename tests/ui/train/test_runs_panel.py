@@ -9,8 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.training import store
+from attnlab.training.run import Run
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
+from attnlab.ui.train.run_views import name_curves
 from attnlab.ui.train.run_words import describe_difference
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
@@ -98,6 +100,50 @@ def test_a_window_without_memory_does_not_write_the_folder_of_runs(person: Perso
     pupil.tools.stop()  # which saves what there is
     assert not store.find_runs_folder().parent.exists() or not list(store.find_runs_folder().parent.rglob("*"))
     assert not pupil.tools.runs.found
+
+
+@pytest.mark.slow
+def test_an_overlaid_run_is_called_by_its_name_and_namesakes_by_their_seeds(pupil: Pupil) -> None:
+    folders = [trained(pupil, seed) for seed in (0, 1)]
+    trained(pupil, 2)
+    runs, curves = pupil.tools.runs, pupil.trainer.curves
+    pupil.wait_for(lambda: all(folder in runs.rows for folder in folders))
+    for folder in folders:
+        pupil.tools.keeper.rename(folder, "Baseline")
+    told = ["Baseline, seed 0", "Baseline, seed 1"]
+    pupil.wait_for(lambda: [runs.rows[folder].text() for folder in folders] == told)
+    for folder in folders:
+        if not runs.rows[folder].isChecked():
+            pupil.click(runs.rows[folder])
+    pupil.wait_for(lambda: len(curves.loss.lines) == 4)
+    pupil.trainer.views.show_curves()
+    assert {f"{name}, held-out" for name in told} <= set(curves.legends[0].names)
+
+
+@pytest.mark.slow
+def test_a_new_name_is_shown_at_once_wherever_the_run_is_named(pupil: Pupil) -> None:
+    other, folder = trained(pupil, 0), trained(pupil, 1)
+    runs, keeper, comparing = pupil.tools.runs, pupil.tools.keeper, pupil.tools.comparing
+    pupil.wait_for(lambda: other in runs.rows)
+    assert runs.rows[other].isChecked()
+    runs.compare_requested.emit(other)
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    keeper.rename(folder, "With positions")
+    keeper.rename(other, "Without positions")
+    assert "Without positions, held-out" in pupil.trainer.curves.legends[0].names
+    assert pupil.window.windowTitle() == "With positions — attnlab"
+    assert comparing.first is not None
+    assert comparing.second is not None
+    assert comparing.first.title.text().startswith("With positions · ")
+    assert comparing.second.title.text().startswith("Without positions · ")
+    pupil.wait_for(lambda: not keeper.busy)
+
+
+def test_a_long_name_is_cut_in_the_middle_for_a_legend() -> None:
+    name = "a run with a very long name, from step 1,265"
+    spec = tiny()
+    assert name_curves(spec, Run(spec, name), []) == "a run with a ver…from step 1,265"
+    assert name_curves(spec, Run(spec, "mine"), []) == "mine"
 
 
 @pytest.mark.slow

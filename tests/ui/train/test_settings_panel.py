@@ -49,7 +49,7 @@ def test_a_model_shows_only_its_own_settings(student: "Student") -> None:
     box = student.box("kind")
     student.choose(box, "Recurrent, no attention")
     assert panel.model.names() == ["kind", "layers", "d_model", "dropout"]
-    student.wait_for(student.ws.maps.none.isVisible)
+    student.wait_for(student.ws.maps.overview.none.isVisible)
     student.choose(box, "BERT-style encoder")
     names = set(panel.model.names())
     assert {"heads", "positions", "norm", "d_ff"} <= names
