@@ -395,6 +395,34 @@ def test_a_step_without_a_cell_takes_the_number_from_the_playground(person: "Per
     assert editor.text.toPlainText() == "{{weights[0, 3, 1]}}"
 
 
+def test_a_refusal_goes_with_what_answers_it(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.press("Insert the number")
+    assert workspace.message.startswith("The step holds no cell")
+    person.window.show_workspace("playground")
+    assert "holds no cell" not in person.message()
+    person.click_cell("weights", 2, 1)
+    assert editor_of(person) is editor
+    assert workspace.message == ""
+    person.press("Insert the number")
+    assert editor.text.toPlainText() == "{{weights[0, 2, 1]}}"
+
+
+def test_a_refusal_of_the_editor_lasts_until_the_next_edit(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.press("Insert the number")
+    assert workspace.message.startswith("The step holds no cell")
+    editor.text.setFocus()
+    person.type("a")
+    assert workspace.message == ""
+
+
 def test_the_editor_shows_the_slide_of_the_step(person: "Person") -> None:
     person.click_cell("weights", 2, 1)
     record(person)
