@@ -197,7 +197,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         assert self._question is not None
         marked = mark(each.answer, text, self._question.tolerance)
         if marked.result in ("missing", "unreadable"):
-            each.row.say("Type a number first." if marked.result == "missing" else marked.said, "error")
+            each.row.refuse("Type a number first." if marked.result == "missing" else marked.said)
             return
         each.tries += 1
         each.given = text
