@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
@@ -295,6 +295,26 @@ def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     editor.text.selectAll()
     person.type("It is {{weights[1, 1]}}.")
     person.wait_for(lambda: editor.preview.wrong.text() == "")
+
+
+def test_a_step_without_a_text_has_no_preview_of_it(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    person.wait_for(lambda: editor.preview.picture.content is not None)  # the preview has been computed
+    assert not editor.preview.isVisible()
+    editor.text.setFocus()
+    person.type("Look")
+    person.wait_for(editor.preview.isVisible)
+    assert editor.preview.text.isVisible()
+    person.press("Delete the step")
+    assert not editor.preview.isVisible()
+    draft_of(person).undo()
+    assert editor.preview.isVisible()
+    editor.text.setFocus()
+    editor.text.moveCursor(QTextCursor.MoveOperation.End)
+    for _ in "Look":
+        person.key(Key.Key_Backspace)
+    person.wait_for(lambda: not editor.preview.isVisible())
 
 
 def test_texts_that_are_too_long_for_the_last_row_are_named() -> None:
