@@ -73,13 +73,15 @@ def find_shown(slide: "Slide") -> Shown:
 def make_picture(lens: str, trace: "Trace", shown: Shown = ANYTHING) -> LensPicture | None:
     """Return the picture of a lens, written "positions/order"; None for a lens without one. Runs on any thread.
 
-    Raises:
-        AttnlabError: it cannot be computed.
+    Where a picture cannot be drawn, there is none either: the lens is then shown as in the window, and says why.
     """
-    if lens == ARROWS:
-        return make_arrows(trace, shown.stage, shown.cell, shown.head)
-    make = _PICTURES.get(lens)
-    return None if make is None else make(trace)
+    try:
+        if lens == ARROWS:
+            return make_arrows(trace, shown.stage, shown.cell, shown.head)
+        make = _PICTURES.get(lens)
+        return None if make is None else make(trace)
+    except AttnlabError:
+        return None
 
 
 def count_words(lens: str, e: "Experiment") -> int:
