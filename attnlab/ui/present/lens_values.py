@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.axes import labels
+from attnlab.attention.registries.losses import is_on
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
@@ -43,7 +44,7 @@ OFFSET, STARTS = 10, (5, 15)
 """The distance of the two positions on each circle, and the first ones."""
 ROPE_AHEAD, ROPE_QUERIES = 2, (3, 6)
 """How many words a key stands before its query, and the queries of the two circles."""
-ARROWS = "arrows"
+ARROWS, BACKWARD = "arrows", "backward"
 ROTATION = "positions/rotation"
 """The lens with labels, which a key hides and shows."""
 MOST_DIALS = 8
@@ -97,6 +98,13 @@ def begins_before_answer(lens: str, e: "Experiment") -> bool:
     Every other lens would tell the answer, and is shown with it, in the window and on slides.
     """
     return lens == ARROWS or count_words(lens, e) > 0
+
+
+def describe_missing(lens: str, e: "Experiment") -> str:
+    """Return in one sentence what a layer lacks for a lens, which is then nearly empty; "" if nothing."""
+    if lens == BACKWARD and not is_on(e.config):
+        return "There are no gradients yet: the layer has no loss."
+    return ""
 
 
 def has_picture(lens: str) -> bool:
