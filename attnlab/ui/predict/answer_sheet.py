@@ -137,7 +137,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         self._hint.setFont(font("text", zoom))
         for button in (self.check_button, self.reveal_button):
             button.setFont(font("text", zoom))
-        self._column.setSpacing(px(12 * zoom))
+        self._column.setSpacing(px(8 * zoom))
         self._space_rows()
         for each in self._asked:
             each.row.set_zoom(zoom)
