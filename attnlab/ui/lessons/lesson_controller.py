@@ -215,6 +215,7 @@ class LessonController(QObject):
             self.exercise = ExerciseDialog(self._playground, self._window)
             self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.exercise.finished.connect(self._on_exercise_closed)
+            self.exercise.trying.connect(self.close)  # its text would tell the answers
         self._window.show_workspace(PLAYGROUND.name)
         self.exercise.show()
         self.exercise.activateWindow()
