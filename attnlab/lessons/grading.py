@@ -21,6 +21,8 @@ from attnlab.lessons.lesson import Problem
 CSV_LIMIT = 4 << 20
 """The maximum size of a file of answers in bytes."""
 MASKED = ("masked", "mask")
+ROUNDING = 5e-7
+"""How far a correct answer may be off because its inputs and weights are in float32."""
 _SAME = str.maketrans({"−": "-", "–": "-", "－": "-", "＋": "+", "⁄": "/", "∕": "/", "÷": "/", "％": "%", "٫": "."})
 _DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"({_DECIMAL})\s*(?:/\s*({_DECIMAL})|(%))?")
@@ -118,7 +120,7 @@ def mark(answer: Answer, text: str, tolerance: float) -> Mark:
     except AttnlabError as error:
         return Mark(answer, text.strip(), "unreadable", math.inf, str(error))
     gap = 0.0 if value == answer.value else abs(value - answer.value)
-    right = gap <= tolerance + 1e-9  # the edge is included despite rounding
+    right = gap <= tolerance + ROUNDING  # the edge is included
     return Mark(answer, text.strip(), "right" if right else "wrong", gap, _describe_gap(answer, value, gap, right))
 
 

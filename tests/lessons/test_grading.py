@@ -128,6 +128,13 @@ def test_the_edge_of_the_tolerance_is_correct(value: float, tolerance: float) ->
         assert not is_right(f"{float(true + side * (wide + Fraction(1, 10**6))):.10f}", value, tolerance)
 
 
+@pytest.mark.parametrize("value", [0.18000001, 0.17999998])
+def test_the_edge_of_the_tolerance_is_correct_for_a_number_rounded_to_float32(value: float) -> None:
+    assert is_right("0.19", value, 0.01)
+    assert is_right("0.17", value, 0.01)
+    assert not is_right("0.1901", value, 0.01)
+
+
 # The ways to write it
 
 

@@ -64,6 +64,13 @@ def test_texts_are_short_enough_for_the_last_row(lesson: Lesson) -> None:
             assert not warning, f"step {slide.index + 1}: {warning}"
 
 
+def test_no_line_of_the_notes_ends_within_a_sentence(lesson: Lesson) -> None:
+    """Each line is a paragraph for the speaker."""
+    texts = [step.notes for step in lesson.steps if "```" not in step.notes]
+    lines = [line.rstrip() for text in texts for line in text.split("\n") if line.strip()]
+    assert [line for line in lines if line[-1] not in ".?!:)”`"] == []
+
+
 def test_a_long_text_is_warned_of_by_its_words_and_numbers() -> None:
     assert warn_of_words("The text", " · ".join(["0.5"] * 60)) == ""
     assert warn_of_words("The text", "word " * 61).startswith("The text has 61 words")

@@ -74,6 +74,7 @@ class Editor(FollowsTheme, QWidget):
         split.addWidget(self._make_form())
         split.setStretchFactor(1, 1)
         self.preview = Preview(controller.playground)
+        self.preview.filled.connect(self._fit_preview)
         self._picture = StepPicture(self.preview.picture)
         split.addWidget(self._picture)
         split.setStretchFactor(2, 1)
@@ -241,10 +242,17 @@ class Editor(FollowsTheme, QWidget):
         self._walk.setEnabled(step is not None)
         self._empty.setVisible(step is None)
         self._arrange_picture()
-        for widget in (*self._parts, self.preview):
+        for widget in self._parts:
             widget.setVisible(step is not None)
+        self._fit_preview()
         if step is not None:
             self._show_step(lesson, step, draft.chosen)
+
+    @Slot()
+    def _fit_preview(self) -> None:
+        """Show the preview of the text if there is one."""
+        has_step = self._draft is not None and self._draft.step is not None
+        self.preview.setVisible(has_step and not self.preview.is_empty)
 
     def _show_step(self, lesson: Lesson, step: Step, index: int) -> None:
         _set(self.step_title, step.title)

@@ -1,7 +1,7 @@
 """A heading that shows and hides the text below it."""
 
 from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -10,10 +10,14 @@ from attnlab.ui.lessons.markdown_label import MarkdownLabel
 
 
 class Fold(FollowsTheme, QWidget):
-    """Shows a text when its heading is clicked; without a text there is no heading."""
+    """Shows a text when its heading is clicked; without a text there is no heading.
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    A heading ``apart`` is placed by the owner: folded, the text then takes no room, and open it has a title of its own.
+    """
+
+    def __init__(self, title: str, parent: QWidget | None = None, *, apart: bool = False) -> None:
         super().__init__(parent)
+        self._apart = apart
         self.heading = QToolButton()
         self.heading.setText(title)
         self.heading.setCheckable(True)
@@ -27,7 +31,7 @@ class Fold(FollowsTheme, QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addWidget(self.heading, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(_make_title(title) if apart else self.heading, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.text)
         self._content: QWidget = self.text
         self.hide()
@@ -46,7 +50,8 @@ class Fold(FollowsTheme, QWidget):
     def show_text(self, markdown: str) -> None:
         """Show a text below the heading; "" removes both."""
         self.text.show_markdown(markdown)
-        self.setVisible(bool(markdown))
+        self.heading.setVisible(bool(markdown))
+        self.setVisible(bool(markdown) and (self.heading.isChecked() or not self._apart))
 
     def fold(self) -> None:
         """Hide the text."""
@@ -65,4 +70,12 @@ class Fold(FollowsTheme, QWidget):
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:
         self._content.setVisible(on)
+        if self._apart:
+            self.setVisible(on)
         self._show_arrow()
+
+
+def _make_title(title: str) -> QLabel:
+    label = QLabel(title)
+    label.setProperty("role", "section")
+    return label

@@ -71,8 +71,8 @@ class LessonController(QObject):
     def walk(self, lesson: Lesson, step: int = 0) -> bool:
         """Walk a lesson beside the playground, from one of its steps; False if it has none."""
         if not lesson.steps:
-            self.refuse(f"{lesson.title or lesson.name} has no steps yet.")
             self.show_lesson(lesson)
+            self.refuse(f"{lesson.title or lesson.name} has no steps yet.")
             return False
         self.player.open(lesson, step)
         self._window.show_workspace(PLAYGROUND.name)
@@ -215,6 +215,7 @@ class LessonController(QObject):
             self.exercise = ExerciseDialog(self._playground, self._window)
             self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.exercise.finished.connect(self._on_exercise_closed)
+            self.exercise.trying.connect(self.close)  # its text would tell the answers
         self._window.show_workspace(PLAYGROUND.name)
         self.exercise.show()
         self.exercise.activateWindow()
@@ -255,8 +256,14 @@ class LessonController(QObject):
             self.workspace.show_note(sentence)
 
     def refuse(self, sentence: str) -> None:
-        """Show one sentence about a failure, in every workspace."""
-        self._window.say(sentence)
+        """Show one sentence about a failure: below the lessons while these are in view, else in every workspace.
+
+        A refusal of the editor would outlive its answer in the others, where the user goes to do what it asks.
+        """
+        if self.workspace is not None and self.workspace.body.isVisible():
+            self.say(sentence)
+        else:
+            self._window.say(sentence)
 
     def stop(self) -> None:
         """End the presentation, and save the progress and a draft with unsaved changes."""

@@ -165,6 +165,7 @@ class LessonPages(QObject):
         """Show the draft in the editor."""
         self.editor.show_draft(draft)
         draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
+        draft.changed.connect(self._on_draft_edited, Qt.ConnectionType.UniqueConnection)
         self.stack.setCurrentWidget(self.editor)
         self._on_draft_changed()
         self.body.hide_list(True)
@@ -356,6 +357,12 @@ class LessonPages(QObject):
         if draft is not None:
             title = draft.lesson.title.replace("&", "&&")  # a single & would underline a letter
             self.header.draft.setText(f"Continue “{title}”{' •' if draft.modified else ''}")
+
+    @Slot()
+    def _on_draft_edited(self) -> None:
+        """Clear a refusal: an edit or another step answers it."""
+        if not self._is_note:
+            self.footer.say("")
 
     @Slot()
     def _on_note_read(self) -> None:

@@ -1,6 +1,7 @@
 """The panel above the explanation while a lesson is open: the step's text with its numbers, notes, question, Next."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
 NEXT, REVEAL = "Next", "Reveal"
-MARGIN, SPACING = 12, 8
+MARGIN, SPACING = 8, 8
 """Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
 """The share of the column that the lesson may take from the explanation, and from one that needs less than the rest;
@@ -72,7 +73,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._dividing.setSingleShot(True)  # with the interval 0
         self._dividing.timeout.connect(self._divide)
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
-        self._is_new_answer = False
+        self._is_new_answer = self._is_new_note = False
         self._asked = ""
         self._answers: AnswerSheet | None = None
         self._choices: ChoiceSheet | None = None
@@ -95,11 +96,13 @@ class LessonPanel(FollowsTheme, QFrame):
         row = QHBoxLayout()
         self._where = ElidedLabel()
         self._where.setProperty("role", "caption")
+        self._notes = Fold("Notes", apart=True)
         self._close = QToolButton()
         self._close.setAccessibleName("Close the lesson")
         self._close.setToolTip("Close the lesson; the playground keeps its state")
         self._close.clicked.connect(self.close_requested)
         row.addWidget(self._where, 1)
+        row.addWidget(self._notes.heading)  # here it takes no room from the text
         row.addWidget(self._close)
         return row
 
@@ -139,9 +142,10 @@ class LessonPanel(FollowsTheme, QFrame):
         self._answer.setAccessibleName("Text after the reveal")
         self._picture, self._run = PictureLabel(), RunButton()
         self._run.clicked.connect(self.run_requested)
-        self._question, self._notes = Fold("Question"), Fold("Notes")
+        self._question = Fold("Question")
         for fold in (self._question, self._notes):
             fold.heading.toggled.connect(self._on_folded)
+        self._notes.heading.toggled.connect(self._on_noted)
         self._question.heading.toggled.connect(self._on_asked)
         for label in (self._title, self._text, self._answer):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -340,17 +344,17 @@ class LessonPanel(FollowsTheme, QFrame):
 
     @Slot()
     def _divide(self) -> None:
-        """Divide the column, and scroll to an answer that has appeared."""
+        """Divide the column, and scroll to an answer or to notes that have appeared."""
         self._fit_height()
-        if self._is_new_answer and self.isVisible():
-            self._is_new_answer = False
-            QTimer.singleShot(0, self._answer, self._show_answer)  # when it has its place
+        appeared = self._notes if self._is_new_note else self._answer if self._is_new_answer else None
+        if appeared is not None and self.isVisible():
+            self._is_new_answer = self._is_new_note = False
+            QTimer.singleShot(0, appeared, partial(self._show_whole, appeared))  # when it has its place
 
-    @Slot()
-    def _show_answer(self) -> None:
-        """Scroll down to the end of the answer, but not past its beginning."""
-        bar, answer = self._area.verticalScrollBar(), self._answer.geometry()
-        bar.setValue(min(max(bar.value(), answer.bottom() + 8 - self._area.viewport().height()), answer.top()))
+    def _show_whole(self, widget: QWidget) -> None:
+        """Scroll down to the end of a part, but not past its beginning."""
+        bar, place = self._area.verticalScrollBar(), widget.geometry()
+        bar.setValue(min(max(bar.value(), place.bottom() + 8 - self._area.viewport().height()), place.top()))
 
     def _fit_height(self) -> None:
         """Be as high as the text, leaving the explanation its share, or what it needs if that is less."""
@@ -411,6 +415,10 @@ class LessonPanel(FollowsTheme, QFrame):
         if on:
             self._inside.activate()
             self._area.ensureWidgetVisible(self._question, 0, 0)
+
+    @Slot(bool)
+    def _on_noted(self, on: bool) -> None:
+        self._is_new_note = on
 
     @Slot(bool)
     def _on_folded(self, _: bool) -> None:

@@ -122,6 +122,11 @@ class Preview(QFrame):
         self.lens = PreviewLens(playground, self.picture)
         self.lens.ready.connect(self._show_slide)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the step has neither text nor problems."""
+        return not self.text.markdown and not self.wrong.text()
+
     def show_step(self, lesson: Lesson, index: int) -> None:
         """Show a step of a lesson when it is computed; only the newest request is shown."""
         if self._last is not None and self._last[0] is lesson and self._last[1] == index:
@@ -145,6 +150,7 @@ class Preview(QFrame):
 
     def _show(self, result: Previewed) -> None:
         self.text.show_markdown(result.text)
+        self.text.setVisible(bool(result.text))
         show_text(self.wrong, "\n".join(result.wrong))
         self.wrong.setVisible(bool(result.wrong))
         self._shown = result.shown

@@ -1,6 +1,6 @@
 """One blank to fill in: the cell's name, a field for the answer, the feedback, and the arithmetic."""
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -25,6 +25,7 @@ class AnswerRow(QWidget):
         self.field = TextField()
         self.field.setPlaceholderText("?")
         self.field.installEventFilter(self)
+        self.field.textEdited.connect(self._on_edited)
         self.verdict = _make_label(Qt.TextFormat.PlainText)
         self.arithmetic = _make_label(Qt.TextFormat.RichText)
         self.arithmetic.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -37,7 +38,7 @@ class AnswerRow(QWidget):
         column.addWidget(self.verdict)
         column.addWidget(self.arithmetic)
         self.arithmetic.hide()
-        self._keeps_line = True
+        self._keeps_line, self._is_refused = True, False
         self.set_zoom(1.0)
 
     def set_place(self, place: str) -> None:
@@ -66,9 +67,20 @@ class AnswerRow(QWidget):
 
     def say(self, sentence: str, role: str) -> None:
         """Say one sentence about the answer; ``role`` is good, error or muted."""
+        self._is_refused = False
         self.verdict.setVisible(self._keeps_line or bool(sentence))
         show_text(self.verdict, sentence)
         set_role(self.verdict, role)
+
+    def refuse(self, sentence: str) -> None:
+        """Say until the field is edited why the answer cannot be read."""
+        self.say(sentence, "error")
+        self._is_refused = True
+
+    @Slot()
+    def _on_edited(self) -> None:
+        if self._is_refused:
+            self.say("", "muted")
 
     def show_arithmetic(self, html: str, plain: str) -> None:
         """Show how the cell is computed, and accept no more answers: the field is closed, and takes no focus."""

@@ -137,7 +137,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         self._hint.setFont(font("text", zoom))
         for button in (self.check_button, self.reveal_button):
             button.setFont(font("text", zoom))
-        self._column.setSpacing(px(12 * zoom))
+        self._column.setSpacing(px(8 * zoom))
         self._space_rows()
         for each in self._asked:
             each.row.set_zoom(zoom)
@@ -197,7 +197,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         assert self._question is not None
         marked = mark(each.answer, text, self._question.tolerance)
         if marked.result in ("missing", "unreadable"):
-            each.row.say("Type a number first." if marked.result == "missing" else marked.said, "error")
+            each.row.refuse("Type a number first." if marked.result == "missing" else marked.said)
             return
         each.tries += 1
         each.given = text

@@ -52,6 +52,8 @@ class ExerciseDialog(QDialog):
     """Makes exercises of one playground; the window stays usable, and selecting another cell changes the exercise."""
 
     previewed = Signal()
+    trying = Signal()
+    """The exercise is about to be opened in the playground, where nothing else may show its numbers."""
     saved = Signal(str)
 
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
@@ -235,6 +237,7 @@ class ExerciseDialog(QDialog):
         exercise = self._exercise
         if exercise is None:
             return
+        self.trying.emit()
         student = (*exercise.students, "")[0]
         e = make_variant(exercise, student)
         document = self._playground.document

@@ -20,6 +20,7 @@ from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.slides.slide_content import (
     BarRow,
     Choice,
+    Paragraph,
     Run,
     Runs,
     SlideContent,
@@ -29,7 +30,7 @@ from attnlab.figures.slides.slide_content import (
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
-from attnlab.ui.present.lens_values import ARROWS
+from attnlab.ui.present.lens_values import ARROWS, describe_missing
 from attnlab.ui.present.run_charts import make_charts
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from attnlab.ui.present.slide_bars import make_bar_row
@@ -109,6 +110,8 @@ def make_content(
     )
     if trace is None or moment.lens:
         beside = moment.lens and slide.step.lens == ARROWS
+        if trace is not None and (missing := describe_missing(slide.step.lens or "", trace.experiment)):
+            words = replace(words, text=(*words.text, Paragraph((Run(missing, style="strong"),))))
         return replace(words, whole=moment.lens, beside=beside, side=moment.lens and moment.sheet)
     numbers = SlideNumbers(slide, trace, moment, before if step.beside is not None else None)
     main = numbers.make_map()

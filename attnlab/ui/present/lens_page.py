@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QLayout
 
+from attnlab.base.errors import AttnlabError
 from attnlab.document.document import View
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideContent
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.figures.slides.slide_layout import Box
 
-Job = tuple[Callable[[], Any], Callable[[Any], object]]
-"""A job, and the callback for its result."""
+Job = tuple[Callable[[], Any], Callable[[Any], object], Callable[[str], object]]
+"""A job, and the callbacks for its result and for the sentence that says why there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,15 +56,20 @@ class PaperLens:
         on_failed: Callable[[str], object],
         latest: Hashable = None,
     ) -> None:
-        self._jobs.append((job, on_done))
+        self._jobs.append((job, on_done, on_failed))
 
     def finish(self, trace: "Trace") -> Iterator[None]:
         """Show a trace and run all resulting jobs, one between two yields."""
         self._lens.show_trace(trace, View())
         while self._jobs:
             yield
-            job, on_done = self._jobs.pop(0)
-            on_done(job())
+            job, on_done, on_failed = self._jobs.pop(0)
+            try:
+                result = job()
+            except AttnlabError as error:
+                on_failed(str(error))
+            else:
+                on_done(result)
 
     def draw(self, painter: QPainter, box: "Box", size_px: float) -> None:
         """Draw it over a part of a slide, enlarged as on the screen."""

@@ -56,11 +56,14 @@ class LensPictures(QObject):
         """Return whether a lens is drawn for a trace, unless that failed."""
         return has_picture(lens) and (trace is None or self._failed.get(lens) != _make_key(lens, trace))
 
-    def _keep(self, lens: str, key: object, picture: "LensPicture") -> None:
+    def _keep(self, lens: str, key: tuple[object, Shown], picture: "LensPicture | None") -> None:
+        if picture is None:
+            self._give_up(lens, key)
+            return
         self._kept[lens] = key, picture
         self.ready.emit()
 
-    def _give_up(self, lens: str, key: tuple[object, Shown], _sentence: str) -> None:
+    def _give_up(self, lens: str, key: tuple[object, Shown], _sentence: str = "") -> None:
         self._failed[lens] = key[0]  # the lens is then shown as in the window, which says why
         self.ready.emit()
 

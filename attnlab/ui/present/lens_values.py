@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnlab.attention.axes import labels
+from attnlab.attention.registries.losses import is_on
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import BY_NAME
@@ -43,7 +44,7 @@ OFFSET, STARTS = 10, (5, 15)
 """The distance of the two positions on each circle, and the first ones."""
 ROPE_AHEAD, ROPE_QUERIES = 2, (3, 6)
 """How many words a key stands before its query, and the queries of the two circles."""
-ARROWS = "arrows"
+ARROWS, BACKWARD = "arrows", "backward"
 ROTATION = "positions/rotation"
 """The lens with labels, which a key hides and shows."""
 MOST_DIALS = 8
@@ -73,13 +74,15 @@ def find_shown(slide: "Slide") -> Shown:
 def make_picture(lens: str, trace: "Trace", shown: Shown = ANYTHING) -> LensPicture | None:
     """Return the picture of a lens, written "positions/order"; None for a lens without one. Runs on any thread.
 
-    Raises:
-        AttnlabError: it cannot be computed.
+    Where a picture cannot be drawn, there is none either: the lens is then shown as in the window, and says why.
     """
-    if lens == ARROWS:
-        return make_arrows(trace, shown.stage, shown.cell, shown.head)
-    make = _PICTURES.get(lens)
-    return None if make is None else make(trace)
+    try:
+        if lens == ARROWS:
+            return make_arrows(trace, shown.stage, shown.cell, shown.head)
+        make = _PICTURES.get(lens)
+        return None if make is None else make(trace)
+    except AttnlabError:
+        return None
 
 
 def count_words(lens: str, e: "Experiment") -> int:
@@ -95,6 +98,13 @@ def begins_before_answer(lens: str, e: "Experiment") -> bool:
     Every other lens would tell the answer, and is shown with it, in the window and on slides.
     """
     return lens == ARROWS or count_words(lens, e) > 0
+
+
+def describe_missing(lens: str, e: "Experiment") -> str:
+    """Return in one sentence what a layer lacks for a lens, which is then nearly empty; "" if nothing."""
+    if lens == BACKWARD and not is_on(e.config):
+        return "There are no gradients yet: the layer has no loss."
+    return ""
 
 
 def has_picture(lens: str) -> bool:

@@ -23,7 +23,7 @@ from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, fill_text, make_content
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, make_paper_lens
-from attnlab.ui.present.lens_values import begins_before_answer, find_shown, has_picture, make_picture
+from attnlab.ui.present.lens_values import begins_before_answer, find_shown, make_picture
 from attnlab.ui.present.paper import Paper
 
 if TYPE_CHECKING:
@@ -95,20 +95,18 @@ def _compute_pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None")
 
 
 def _make_page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) -> SlideContent:
-    page = make_content(slide, trace, before, moment)
-    if not slide.step.lens:
+    """Return the page of a step: with its lens as on the slide, drawn or else as in the window."""
+    lens, page = slide.step.lens, make_content(slide, trace, before, moment)
+    if not lens:
         return page
-    if has_picture(slide.step.lens):
-        try:
-            picture = make_picture(slide.step.lens, trace, find_shown(slide))
-        except AttnlabError:
-            return page
-        may_tell = moment.answered or begins_before_answer(slide.step.lens, trace.experiment)
-        with_lens = make_content(slide, trace, before, replace(moment, lens=True))
-        return replace(with_lens, picture=picture if may_tell else None)
     words = make_content(slide, trace, before, replace(moment, lens=True))
+    if not moment.answered and not begins_before_answer(lens, trace.experiment):
+        return words
+    picture = make_picture(lens, trace, find_shown(slide))
+    if picture is not None:
+        return replace(words, picture=picture)
     parts = {each.name: getattr(words, each.name) for each in fields(words)}
-    return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)
+    return LensPage(**parts, lens=lens, trace=trace, instead=page)
 
 
 def _is_covered(slide: "Slide") -> bool:

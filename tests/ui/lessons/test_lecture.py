@@ -104,6 +104,26 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
     assert controller.exercise is None
 
 
+def test_no_lesson_tells_the_answers_of_an_exercise_that_is_tried(person: "Person") -> None:
+    controller = find_controller(person)
+    controller.open("six-words", 3)
+    person.settle()
+    controller.player.finish()  # its text has the score that the exercise asks for
+    person.window.actions_list.run("exercise")
+    dialog = controller.exercise
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed):
+        dialog.form.which.setCurrentText("This cell")
+    person.settle()
+    dialog.try_button.click()
+    person.settle()
+    assert controller.panel is not None
+    assert not controller.panel.isVisible()
+    assert dialog.answer_sheet.hidden_cells
+    assert person.document.view.at is not None, "the answers are covered"
+    dialog.close()
+
+
 def test_the_worked_solution_goes_to_the_clipboard(person: "Person") -> None:
     person.window.actions_list.run("solution-latex")
     person.wait_for(lambda: "documentclass" in QApplication.clipboard().text())

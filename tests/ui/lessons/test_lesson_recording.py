@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
@@ -297,6 +297,26 @@ def test_an_error_in_a_text_is_shown_below_it(person: "Person") -> None:
     person.wait_for(lambda: editor.preview.wrong.text() == "")
 
 
+def test_a_step_without_a_text_has_no_preview_of_it(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    person.wait_for(lambda: editor.preview.picture.content is not None)  # the preview has been computed
+    assert not editor.preview.isVisible()
+    editor.text.setFocus()
+    person.type("Look")
+    person.wait_for(editor.preview.isVisible)
+    assert editor.preview.text.isVisible()
+    person.press("Delete the step")
+    assert not editor.preview.isVisible()
+    draft_of(person).undo()
+    assert editor.preview.isVisible()
+    editor.text.setFocus()
+    editor.text.moveCursor(QTextCursor.MoveOperation.End)
+    for _ in "Look":
+        person.key(Key.Key_Backspace)
+    person.wait_for(lambda: not editor.preview.isVisible())
+
+
 def test_texts_that_are_too_long_for_the_last_row_are_named() -> None:
     words = " ".join(["word"] * 60)
     lesson = parse(f"## Long\n\n```state\npreset: journey\n```\n\n{words}\n\n```answer\n{words}\n```\n", "long")
@@ -393,6 +413,34 @@ def test_a_step_without_a_cell_takes_the_number_from_the_playground(person: "Per
     assert draft_of(person).lesson.steps[0].cell is None
     person.press("Insert the number")
     assert editor.text.toPlainText() == "{{weights[0, 3, 1]}}"
+
+
+def test_a_refusal_goes_with_what_answers_it(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.press("Insert the number")
+    assert workspace.message.startswith("The step holds no cell")
+    person.window.show_workspace("playground")
+    assert "holds no cell" not in person.message()
+    person.click_cell("weights", 2, 1)
+    assert editor_of(person) is editor
+    assert workspace.message == ""
+    person.press("Insert the number")
+    assert editor.text.toPlainText() == "{{weights[0, 2, 1]}}"
+
+
+def test_a_refusal_of_the_editor_lasts_until_the_next_edit(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    person.press("Insert the number")
+    assert workspace.message.startswith("The step holds no cell")
+    editor.text.setFocus()
+    person.type("a")
+    assert workspace.message == ""
 
 
 def test_the_editor_shows_the_slide_of_the_step(person: "Person") -> None:

@@ -112,6 +112,17 @@ def test_an_unreadable_answer_does_not_count_as_a_try(sheet: AnswerSheet, qtbot:
     assert sheet.hidden_cells == STARTS
 
 
+def test_a_refusal_goes_when_the_answer_is_edited_but_a_verdict_stays(sheet: AnswerSheet, qtbot: QtBot) -> None:
+    field, other = fields(sheet)[:2]
+    enter(qtbot, field, "")
+    enter(qtbot, other, "77")
+    assert "Type a number first." in read(sheet)
+    qtbot.keyClicks(field, "0")
+    assert "Type a number first." not in read(sheet)
+    qtbot.keyClicks(other, "8")
+    assert "Not yet. Too large by" in read(sheet)
+
+
 def test_the_button_gives_the_hint_first_and_then_everything(sheet: AnswerSheet, qtbot: QtBot, trace: Trace) -> None:
     assert sheet.reveal_button.text() == "Hint"
     qtbot.mouseClick(sheet.reveal_button, Qt.MouseButton.LeftButton)

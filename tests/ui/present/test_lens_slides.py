@@ -125,6 +125,21 @@ def test_a_lens_on_a_slide_has_neither_tabs_nor_fields_until_they_are_wanted(lec
     assert talk.presentation.parts.lens.isHidden()
 
 
+def test_gradients_without_a_loss_are_missed_on_the_slide_until_there_is_one(lecture: Callable[..., Any]) -> None:
+    text = "## Look\n\n```state\npreset: journey\nlens: backward\n```\n\nSee?\n"
+    talk = lecture(parse(text, "look"))
+
+    def read_text() -> list[str]:
+        return ["".join(run.text for run in paragraph.runs) for paragraph in talk.content.text]
+
+    talk.person.wait_for(lambda: read_text() == ["See?", "There are no gradients yet: the layer has no loss."])
+    lens = talk.presentation.parts.lens
+    assert lens.isVisible()
+    lens.lens.panel.loss_chosen.emit("weight")
+    talk.person.wait_for(lambda: read_text() == ["See?"])
+    assert lens.lens.canvas.isVisible()
+
+
 def read_side(talk: Any) -> QImage:
     """Return what is drawn in the free part of the slide."""
     side = talk.presentation.view.drawn.side

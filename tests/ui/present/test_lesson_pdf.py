@@ -119,7 +119,7 @@ def test_a_table_is_printed_in_large_type(tmp_path: Path, lens: str) -> None:
 @pytest.mark.parametrize("lens", ["statistics", "precision"])
 def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lens without a picture of its own, such as a newly added one, is printed as the window shows it."""
-    monkeypatch.setattr("attnlab.ui.present.pdf.has_picture", lambda _: False)
+    monkeypatch.setattr("attnlab.ui.present.pdf.make_picture", lambda *_: None)
     text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
     (page,) = compute_pages(parse(text, "look"))
     assert isinstance(page, LensPage)
@@ -133,6 +133,29 @@ def test_a_lens_is_printed_in_place_of_the_map(tmp_path: Path, lens: str, monkey
     assert with_lens > words + 200
     assert with_map > words + 200  # what stands there without a lens
     assert with_lens != with_map
+
+
+def test_a_lens_that_cannot_be_drawn_is_printed_as_in_the_window(tmp_path: Path) -> None:
+    """As on the slide: the map in its place would leave open why the lens is not there."""
+    text = "## Look\n\n```state\npreset: journey\nlens: positions/rotation\n```\n"
+    (page,) = compute_pages(parse(text, "look"))  # six words are too few for its circles
+    assert isinstance(page, LensPage)
+    assert page.instead is not None
+    drawn = []
+    for index, each in enumerate((page, page.instead)):
+        print_to = tmp_path / f"{index}.pdf"
+        assert len(list(print_pages([each], "Look", print_to))) >= 1
+        drawn.append(glyphs(print_to))
+    assert drawn[0] != drawn[1]
+
+
+def test_a_job_of_a_printed_lens_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object) -> None:
+        raise AttnlabError("It cannot be measured.")
+
+    monkeypatch.setattr("attnlab.ui.playground.lenses.sensitivity_lens.find_sensitivity", refuse)
+    text = "## Look\n\n```state\npreset: journey\nlens: sensitivity\n```\n"
+    assert write_pdf(parse(text, "look"), tmp_path / "look.pdf") == 1
 
 
 def test_every_outline_in_the_file_has_points(tmp_path: Path) -> None:
