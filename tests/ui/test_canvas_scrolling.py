@@ -8,8 +8,11 @@ from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QToolButton
 
 from attnlab.attention.stages.explain import Cell
+from attnlab.document.settings import Settings
 from attnlab.figures.text import find_key, measure_text
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground import paint_cache
+from attnlab.ui.playground.canvas_scroll_bar import HANDLE_MARGIN
 from attnlab.ui.playground.card_grid import label_face
 
 if TYPE_CHECKING:
@@ -52,6 +55,20 @@ def test_another_example_is_shown_from_its_top(small: "Person") -> None:
     small.settle()
     assert small.playground.canvas.is_longer
     assert small.playground.canvas.scroll_bar.value() == 0
+
+
+@pytest.mark.parametrize("type_size", [100, 150])
+def test_no_wire_runs_below_the_scroll_bar(sit_down: "Callable[..., Person]", type_size: int) -> None:
+    """The values of a whole block reach the context past the cards of the scores."""
+    settings = Settings(theme="light", type_size=type_size)
+    person = sit_down("whole-block", size=(1366, 768), settings=settings)
+    person.window.grab()  # which lays out what was asked for
+    canvas = person.playground.canvas
+    assert canvas.scroll_bar.isVisible()
+    image = canvas.ground().toImage()
+    below = range(canvas.scroll_bar.x() + HANDLE_MARGIN, canvas.width())
+    plain = QColor(palette_of(canvas).ground)
+    assert {image.pixelColor(x, y).name() for x in below for y in range(image.height())} == {plain.name()}
 
 
 def test_the_wheel_with_ctrl_zooms(small: "Person") -> None:

@@ -96,6 +96,18 @@ def test_a_second_sequence_moves_no_column(sit_down: "Sit", type_size: int) -> N
     assert (inputs.sizeHint().width(), inputs.width()) == (needed, wide)
 
 
+@pytest.mark.parametrize("type_size", [100, 125])
+def test_a_size_that_only_a_score_has_moves_no_column(sit_down: "Sit", type_size: int) -> None:
+    """The name of the additive score's size, "hidden", made the inputs wider."""
+    person = sit_down(settings=Settings(theme="light", type_size=type_size), size=(1920, 1080))
+    inputs = person.playground.inputs
+    needed, wide = inputs.sizeHint().width(), inputs.width()
+    person.choose("Score", "additive")
+    person.settle()
+    assert inputs.shape_bar.free_sizes["hidden"].isVisible()
+    assert (inputs.sizeHint().width(), inputs.width()) == (needed, wide)
+
+
 def test_pinning_and_looking_at_another_state_move_no_column(sit_down: "Sit") -> None:
     person = begin(sit_down)
     set_two_heads(person)

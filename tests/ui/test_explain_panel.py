@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -346,6 +347,35 @@ def test_large_type_never_makes_the_steps_wider_than_the_panel(sit_down: Callabl
     panel = person.playground.explain
     assert "mean of the heads".upper() in panel._row_title.text()
     assert panel.widget().minimumSizeHint().width() <= panel.viewport().width()
+
+
+class Overlaps(QObject):
+    """Collects the parts of a widget that overlap whenever it is painted."""
+
+    def __init__(self, watched: QWidget) -> None:
+        super().__init__(watched)
+        self.found: list[tuple[QWidget, QWidget]] = []
+        self.paintings = 0
+        watched.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint and isinstance(watched, QWidget):
+            direct = watched.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+            shown = [part for part in direct if part.isVisible()]
+            self.paintings += 1
+            self.found += [(a, b) for a, b in combinations(shown, 2) if a.geometry().intersects(b.geometry())]
+        return False
+
+
+def test_the_parts_never_overlap_while_a_longer_explanation_is_laid_out(sit_down: Callable[..., "Person"]) -> None:
+    """They were painted once within the height of the explanation before."""
+    person = sit_down(size=(1366, 768), settings=Settings(theme="light", type_size=150))
+    body = person.playground.explain.widget()
+    before, overlaps = body.height(), Overlaps(body)
+    person.choose("Heads", "2")
+    person.settle()
+    person.wait_for(lambda: overlaps.paintings > 0 and body.height() > before)
+    assert overlaps.found == []
 
 
 def test_the_equivalent_line_of_torch_is_shown(person: "Person") -> None:

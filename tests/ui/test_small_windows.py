@@ -57,9 +57,35 @@ def test_switches_that_do_not_fit_beside_the_title_wrap_to_a_new_line(person: "P
     assert bar.switches.geometry().right() < bar.device.x()
     person.window.resize(1100, 700)
     person.wait_for(lambda: bar.switches.y() > bar.title_button.geometry().bottom())
-    assert bar.switches.x() == bar.title_button.x()
+    rail = person.window.rail
+    assert bar.switches.x() == rail.width() + bar.title_button.x()
+    assert (
+        bar.switches.mapTo(person.window, QPoint(0, 0)).y() <= rail.menu_button.mapTo(person.window, QPoint(0, 0)).y()
+    )
     person.window.resize(1440, 900)
     person.wait_for(lambda: bar.switches.x() > bar.title_button.geometry().right())
+
+
+@pytest.mark.parametrize(
+    ("size", "type_size", "lines"), [((1024, 640), 100, 2), ((1366, 768), 150, 2), ((1920, 1080), 120, 1)]
+)
+def test_the_rail_stands_at_the_same_height_in_every_workspace(
+    sit_down: Callable[..., "Person"], size: tuple[int, int], type_size: int, lines: int
+) -> None:
+    person = sit_down(size=size, settings=Settings(theme="light", type_size=type_size))
+    person.choose("Score", "cosine")  # which is odd, and said below the bar
+    person.settle()
+    window, heights = person.window, {}
+    for kind in window.kinds:
+        window.show_workspace(kind.name)
+        window.grab()  # which lays out what was asked for
+        heights[kind.name] = window.rail.menu_button.mapTo(window, QPoint(0, 0)).y()
+        if kind.name == "playground":
+            assert count_lines(person.playground.top_bar) == lines
+            strip = person.playground.header.remarks
+            assert strip.isVisible()
+            assert strip.text.mapTo(window, QPoint(0, 0)).x() > window.rail.width()
+    assert len(set(heights.values())) == 1, heights
 
 
 def test_pills_drop_clear_labels_before_the_bar_takes_two_lines(sit_down: Callable[..., "Person"]) -> None:

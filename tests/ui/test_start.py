@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -55,6 +55,18 @@ def test_the_window_is_painted_before_torch_is_imported() -> None:
     painted, ready = answer.stdout.splitlines()
     assert painted == "[]"
     assert ready == "['attnlab.attention.stages.table', 'torch']"
+
+
+def test_the_rail_stays_where_it_is_when_the_first_workspace_arrives(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = open_window()
+    window.grab()  # which lays out what was asked for
+    before = window.rail.menu_button.mapTo(window, QPoint(0, 0))
+    with qtbot.waitSignal(window.ready):
+        window.load()
+    window.grab()
+    assert window.rail.menu_button.mapTo(window, QPoint(0, 0)) == before
 
 
 def test_torch_waits_for_the_first_paint_on_any_platform(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:

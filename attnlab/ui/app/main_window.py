@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QVBoxLayout, QWidget
 
 from attnlab.base.discovery import find_declared
 from attnlab.base.printable import escape
@@ -22,6 +22,7 @@ from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.late_pages import rest, wake
+from attnlab.ui.base.theme import HAIRLINE, bar_height
 from attnlab.ui.base.workspace import Host, Titled, W, Workspace, WorkspaceKind
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
@@ -88,11 +89,16 @@ class MainWindow(Host):
         self._grid = QGridLayout(self._page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(0)
-        frame = QFrame()
-        frame.setProperty("ground", "left")
-        (inside := QGridLayout(frame)).setContentsMargins(0, 0, 0, 0)
+        bar = QFrame()  # behind those of the workspaces, so that nothing moves once the first one is there
+        bar.setProperty("ground", "top")
+        self._grid.addWidget(bar, *PLACES[0])
+        self._frame = QFrame()
+        self._frame.setProperty("ground", "rail")
+        (inside := QGridLayout(self._frame)).setContentsMargins(0, 0, 0, 0)
         inside.addWidget(self.rail)
-        self._grid.addWidget(frame, 1, 0, 2, 1)  # beside the bar below too, so that it stays where it is
+        self._below = QVBoxLayout()
+        self._below.addWidget(self._frame)
+        self._grid.addLayout(self._below, 0, 0, 3, 1)  # beside all bars below one line, so that it stays where it is
         self._grid.addWidget(self.starting.welcome, 1, 1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setRowStretch(1, 1)
@@ -167,6 +173,8 @@ class MainWindow(Host):
 
     def apply_theme(self) -> None:
         super().apply_theme()
+        self._grid.setRowMinimumHeight(0, bar_height())
+        self._below.setContentsMargins(0, bar_height() - HAIRLINE, 0, 0)
         self._outdated = set(self._workspaces)
         self._arrange(self._current)
 
@@ -255,6 +263,7 @@ class MainWindow(Host):
         self._pages[name] = workspace.pages()
         for page, place in zip(self._pages[name], PLACES, strict=True):
             self._grid.addWidget(page, *place)
+        self._frame.raise_()  # in front of the further lines of a bar, which begin beside it
         workspace.arrange(self._width())
 
     def _width(self) -> int:

@@ -27,6 +27,9 @@ TYPE_SIZES = (70, 250)
 """The smallest and the largest size of type, in per cent."""
 FAMILY = "Inter"
 BASE_PX = 13
+BAR_MARGIN = 8
+"""The pixels above and below the buttons of the bar above a workspace."""
+HAIRLINE = 1
 
 _TABULAR = QFont.Tag("tnum")
 _ROLES: dict[str, tuple[float, QFont.Weight]] = {
@@ -135,6 +138,11 @@ def scale() -> float:
 def px(length: float) -> int:
     """Return a length scaled with the size of type, in whole pixels."""
     return round(length * scale())
+
+
+def bar_height() -> int:
+    """Return the height in pixels of one line of the bar above a workspace, with the line below it."""
+    return max(px(34), 32) + 2 * BAR_MARGIN
 
 
 def text_on(colour: str) -> str:

@@ -16,7 +16,11 @@ class Workspace(Protocol):
     """A workspace as the window sees it; created when first needed, and then kept."""
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
-        """Return the bar above, the body, and the bar below; called when the workspace is first shown."""
+        """Return the bar above, the body, and the bar below; called when the workspace is first shown.
+
+        The bar is at least as high as :func:`attnlab.ui.base.theme.bar_height`; the rail covers what is below that at
+        its left.
+        """
 
     def enter(self) -> None:
         """React to the pages becoming visible."""

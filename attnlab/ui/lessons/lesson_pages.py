@@ -13,7 +13,6 @@ from attnlab.lessons.duration import estimate_minutes
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.search import find_lessons
 from attnlab.ui.base.jobs import run
-from attnlab.ui.base.theme import px
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
@@ -198,7 +197,6 @@ class LessonPages(QObject):
 
     def mark_place(self) -> None:
         """Mark the place in the open lesson."""
-        self.header.setMinimumHeight(px(50))
         if self._is_note:
             self._note_timer.start()  # a note from beside the playground is read from now on
         if self.stack.currentWidget() is self.editor:

@@ -90,7 +90,6 @@ class ModelsBar(FollowsTheme, QFrame):
         self.model.setIcon(QIcon(icon("cube", palette_of(self), px(16))))
         self.model.setIconSize(QSize(px(16), px(16)))
         self.place.setFont(font("title"))
-        self.setMinimumHeight(px(50))
         self._fit()
 
     def show_menu(self, groups: Sequence[Group], take: Callable[[Any], object]) -> None:

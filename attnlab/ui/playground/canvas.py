@@ -46,7 +46,7 @@ from attnlab.ui.playground.card_needs import (
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.viewport import Viewport
-from attnlab.ui.playground.wires import wires
+from attnlab.ui.playground.wires import Room, wires
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -343,7 +343,7 @@ class Canvas(FollowsTheme, QWidget):
     def ground(self) -> QPixmap:
         """Return the picture below the cards: their shadows and the wires."""
         if self._ground.is_old:
-            self._ground.draw(self.wires(), self._places, self._scale)
+            self._ground.draw(self.wires(), Room(self._places, self.zoom, self.scroll_bar.find_edge()))
         return self._ground.picture
 
     @Slot(str)

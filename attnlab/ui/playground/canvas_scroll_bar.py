@@ -8,6 +8,8 @@ from attnlab.ui.playground.canvas_lengths import MARGIN
 
 LINE_PX, LINES = 22, 3
 """The height of a line at 100 % type, and how many lines a notch of the wheel scrolls."""
+HANDLE_MARGIN = 2
+"""The pixels beside the handle, as in the style sheet."""
 NOTCH = 120
 """The angle of a notch of the wheel, in the unit of Qt, an eighth of a degree."""
 
@@ -36,6 +38,10 @@ class CanvasScrollBar(QScrollBar):
         self.setValue(-offset)
         self.blockSignals(False)
         self.raise_()
+
+    def find_edge(self) -> float:
+        """Return the x at which the handle begins, or the canvas ends if the bar is hidden."""
+        return float(self._canvas.width() if self.isHidden() else self.x() + HANDLE_MARGIN)
 
     def turn_wheel(self, angle: int) -> None:
         """Scroll by a turn of the wheel."""

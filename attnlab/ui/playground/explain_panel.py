@@ -172,6 +172,11 @@ class ExplainPanel(FollowsTheme, QScrollArea):
 
     @Slot()
     def _refresh(self) -> None:
+        self._show_subject()
+        self._column.activate()  # at once: painted before the panel is as high as its parts, they would overlap
+
+    def _show_subject(self) -> None:
+        """Explain the subject of the view, or the cell of the example, or say what to do."""
         cell = self._view.subject if self._view is not None else None
         example = cell is None and not self._lens and not self._guided
         if self._trace is not None and self._view is not None and example:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Header(QWidget):
-    """Stacks the two."""
+    """Stacks the two. Only the first line of the bar is above the rail: all below it stands beside the rail."""
 
     def __init__(self, document: "Document", devices: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -23,3 +23,8 @@ class Header(QWidget):
         column.setSpacing(0)
         for bar in (self.top_bar, self.remarks):
             column.addWidget(bar)
+
+    def arrange(self, rail: int, window_height: int) -> None:
+        """Fit both to the width of the rail and the height of the window."""
+        self.top_bar.stand_beside(rail)
+        self.remarks.arrange(rail, window_height)

@@ -216,7 +216,8 @@ class Playground(QObject):
     def arrange(self, width: int) -> None:
         """Divide a width in pixels among the columns."""
         self.body.arrange(width)
-        self.header.remarks.arrange(self.header.window().height())
+        window = self.header.window().size()
+        self.header.arrange(window.width() - width, window.height())
 
     @property
     def current_stage(self) -> str:

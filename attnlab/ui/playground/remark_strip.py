@@ -14,6 +14,7 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 
 LOW = 460
 """In a window lower than this, in pixels at 100 %, the strip has one line until it is unfolded."""
+MARGIN = 16
 
 
 @guarded
@@ -34,8 +35,7 @@ class RemarkStrip(FollowsTheme, QFrame):
         self.line = ElidedLabel()
         self.fold_button = QToolButton()
         self.fold_button.clicked.connect(self._on_fold_clicked)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 5, 16, 5)
+        self._row = row = QHBoxLayout(self)
         row.setSpacing(8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
@@ -55,8 +55,9 @@ class RemarkStrip(FollowsTheme, QFrame):
             announce(text and f"Odd about this layer: {text}", self)
         self.setVisible(bool(text))
 
-    def arrange(self, window_height: int) -> None:
-        """Fit the strip to the height of the window."""
+    def arrange(self, rail: int, window_height: int) -> None:
+        """Begin beside the rail, which covers so many pixels, and fit the strip to the height of the window."""
+        self._row.setContentsMargins(rail + MARGIN, 5, MARGIN, 5)
         is_low = window_height < px(LOW)
         if is_low != self._is_low:
             self._is_low, self._unfolded = is_low, False

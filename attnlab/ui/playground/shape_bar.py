@@ -53,7 +53,7 @@ class ShapeBar(FollowsTheme, QWidget):
         groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
         free = tuple(
             (axis, write_html(axis), _ABOUT_FREE.get(axis, "a size that only the score’s tables have"))
-            for axis in free_axes()
+            for axis in sorted(free_axes(), key=len)  # the long names belong below those of the right column
         )
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
             box, label = self._make_box(name, about), QLabel(title)
@@ -78,8 +78,8 @@ class ShapeBar(FollowsTheme, QWidget):
         column.addLayout(row)
 
     def restyle(self) -> None:
-        """Keep the width of the names of a second sequence's sizes free, so that its switch moves no column."""
-        names = [self._labels[name] for name, *_ in SIZES + MEMORY_SIZES]
+        """Keep the width of every name free, so that a size that appears moves no column."""
+        names = list(self._labels.values())
         for side in (0, 1):
             self._grid.setColumnMinimumWidth(2 * side, max(name.sizeHint().width() for name in names[side::2]))
 

@@ -1,6 +1,6 @@
 """The bar above: the open session, undo and redo, the switches of the layer, the device, and export.
 
-If the switches do not fit in one line with the rest, they have the line below, and never a third one.
+If the switches do not fit in one line with the rest, they have the line below, beside the rail, and never a third one.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWi
 from attnlab.compute.engine import DTYPES
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
-from attnlab.ui.base.theme import font, plain_tip, px
+from attnlab.ui.base.theme import BAR_MARGIN, HAIRLINE, bar_height, font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.layer_switches import LayerSwitches
 from attnlab.ui.playground.title_button import TitleButton
@@ -45,7 +45,7 @@ class TopBar(FollowsTheme, QFrame):
         self._document = document
         self._shown_device = ("", "")
         self.setProperty("ground", "top")
-        parts = BarLayout(self, QMargins(16, 8, 16, 8))
+        self._parts = parts = BarLayout(self, QMargins(16, BAR_MARGIN, 16, BAR_MARGIN))
         left, right = QHBoxLayout(), QHBoxLayout()
         for row in (left, right):
             row.setSpacing(8)
@@ -91,6 +91,10 @@ class TopBar(FollowsTheme, QFrame):
             button.setIcon(icon(name, palette_of(self), px(18)))
             button.setIconSize(QSize(px(18), px(18)))
         self.title_button.setFont(font("title"))
+
+    def stand_beside(self, rail: int) -> None:
+        """Let a second line begin beside the rail, which has this width and begins below the first line."""
+        self._parts.begin_below(bar_height() - HAIRLINE, rail)
 
     @Slot()
     def _refresh(self) -> None:

@@ -1,7 +1,7 @@
 """The wires of the canvas: the data flow from card to card, each in its colour."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
@@ -20,6 +20,14 @@ ASIDE = {"key": 8.0, "value": 8.0}
 Places = Mapping[str, QRectF]
 
 
+class Room(NamedTuple):
+    """The places of the cards, how much the gaps between them are magnified, and the x that no wire may pass."""
+
+    places: Places
+    zoom: float
+    right: float
+
+
 def wires(trace: "Trace", places: Places, covered: Mapping[str, str]) -> list[Link]:
     """Return the wires between the cards of a trace that have a place; the wires of a covered card join its cover."""
     names = [name for name in (*places, *covered) if name in trace]
@@ -30,29 +38,31 @@ def wires(trace: "Trace", places: Places, covered: Mapping[str, str]) -> list[Li
     return [link for link in links if link.source != link.target]
 
 
-def draw_wires(painter: QPainter, drawn: Iterable[Link], places: Places, scale: float, palette: Palette) -> None:
-    """Draw wires between cards at a scale, with the painter's antialiasing."""
+def draw_wires(painter: QPainter, drawn: Iterable[Link], room: Room, palette: Palette) -> None:
+    """Draw wires between cards, with the painter's antialiasing."""
     for wire in drawn:
         painter.setPen(QPen(QColor(palette.role(wire.role) if wire.role != "neutral" else palette.hatch), WIDTH))
-        painter.drawPath(_path(wire, places, scale))
+        painter.drawPath(find_path(wire, room))
 
 
-def _path(wire: Link, places: Places, scale: float) -> QPainterPath:
+def find_path(wire: Link, room: Room) -> QPainterPath:
     """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
+    places, zoom, right = room
     a, b = places[wire.source], places[wire.target]
     if abs(a.top() - b.top()) < 1:
-        if a.right() + 2 * GAP * scale >= b.left() > a.left():
+        if a.right() + 2 * GAP * zoom >= b.left() > a.left():
             y = a.center().y()
             return _line(QPointF(a.right(), y), QPointF(b.left(), y))
         return QPainterPath()
     start = QPointF(a.center().x(), a.bottom())
-    end = QPointF(b.center().x() + ASIDE.get(wire.role, 0.0) * scale, b.top())
-    if b.top() - a.bottom() < 2 * ROW_GAP * scale:
+    end = QPointF(b.center().x() + ASIDE.get(wire.role, 0.0) * zoom, b.top())
+    if b.top() - a.bottom() < 2 * ROW_GAP * zoom:
         return _curve(start, end)
-    aside = _right_of(places, a, b) + MARGIN * scale / 2
-    path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * scale))
-    path.lineTo(aside, b.top() - ROW_GAP * scale)
-    path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * scale), end))
+    edge = _right_of(places, a, b)
+    aside = min(edge + MARGIN * zoom / 2, max((edge + right) / 2, edge))
+    path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * zoom))
+    path.lineTo(aside, b.top() - ROW_GAP * zoom)
+    path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * zoom), end))
     return path
 
 

@@ -110,7 +110,6 @@ class ControlBar(FollowsTheme, QFrame):
         texts = self.main.fontMetrics()
         spare = max(map(texts.horizontalAdvance, VERBS)) - texts.horizontalAdvance(self.main.text())
         self.main.setMinimumWidth(max(self.main.sizeHint().width() + spare, px(92)))  # whatever its text
-        self.setMinimumHeight(px(50))
         self._fit()
 
     def _show_icon(self) -> None:

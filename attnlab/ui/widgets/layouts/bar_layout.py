@@ -13,6 +13,13 @@ class BarLayout(ItemsLayout):
 
     def __init__(self, parent: QWidget, margins: QMargins, gap: int = 8) -> None:
         super().__init__(parent, margins, gap)
+        self._corner = QSize(0, 0)
+
+    def begin_below(self, height: int, beside: int) -> None:
+        """Let a second line begin at a height, beside what covers so many pixels at its left."""
+        if (corner := QSize(beside, height)) != self._corner:
+            self._corner = corner
+            self.invalidate()
 
     def add_part(self, part: QWidget | QLayout) -> None:
         """Add the next of the three parts."""
@@ -27,7 +34,8 @@ class BarLayout(ItemsLayout):
         margins = self.contentsMargins()
         inside = width - margins.left() - margins.right()
         left, middle, right = (item.sizeHint() for item in self._items)
-        tall, gap, top = max(left.height(), right.height()), self._gap, margins.top()
+        least = self._corner.height() - margins.top() - self._gap
+        tall, gap, top = max(left.height(), right.height(), least), self._gap, margins.top()
         room = inside - left.width() - right.width() - 2 * gap
         item = self._items[1]
         beside = middle.width() <= room or (
@@ -41,9 +49,10 @@ class BarLayout(ItemsLayout):
 
         between = place_centred(left.width() + gap, QSize(room, middle.height()))
         if not beside:
-            between = QRect(margins.left(), top + tall + gap, inside, middle.height())
-        least = self._items[0].minimumSize().width()
-        left.setWidth(max(min(left.width(), inside - right.width() - gap), least))
+            indent = self._corner.width()
+            between = QRect(margins.left() + indent, top + tall + gap, inside - indent, middle.height())
+        narrowest = self._items[0].minimumSize().width()
+        left.setWidth(max(min(left.width(), inside - right.width() - gap), narrowest))
         return [place_centred(0, left), between, place_centred(max(inside - right.width(), left.width() + gap), right)]
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -60,7 +69,8 @@ class BarLayout(ItemsLayout):
     def minimumSize(self) -> QSize:
         margins = self.contentsMargins()
         left, middle, right = (item.minimumSize() for item in self._items)
-        wide = max(left.width() + self._gap + right.width(), middle.width()) + margins.left() + margins.right()
+        lines = left.width() + self._gap + right.width(), middle.width() + self._corner.width()
+        wide = max(lines) + margins.left() + margins.right()
         tall = max(left.height(), middle.height(), right.height()) + margins.top() + margins.bottom()
         return QSize(wide, tall)
 
