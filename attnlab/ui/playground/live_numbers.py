@@ -95,10 +95,8 @@ class LiveNumbers(QObject):
         self.computed.emit(reply)
 
     def _show(self, reply: Reply, trace: "Trace") -> None:
-        views = self._views
-        view = fit_view(
-            self._document.view, reply.request.experiment
-        )  # its shape may differ from the open experiment's
+        views, computed = self._views, reply.request.experiment  # its shape may differ from the open experiment's
+        view = fit_view(self._document.view, computed)
         views.remarks.show_sentences(find_oddities(trace.experiment, reply.request.dtype))
         views.lenses.canvas.show_trace(trace, view)
         views.lenses.show_trace(trace, view)
