@@ -134,7 +134,7 @@ class LessonPanel(FollowsTheme, QFrame):
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
+        column.setSpacing(6)
         self._away, self._title = AwayNote(self._player.return_here), QLabel()
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setWordWrap(True)
