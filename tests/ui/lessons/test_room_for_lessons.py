@@ -186,7 +186,7 @@ def test_opened_notes_are_in_sight_below_their_title(person: "Person") -> None:
 
 
 def test_a_question_that_does_not_fit_begins_with_its_title(person: "Person") -> None:
-    open_step(person, "six-words", 13, 150)
+    open_step(person, "six-words", 13, 175)
     find_controller(person).player.go(14)
     person.settle()
     text = person.find(QScrollArea, "The step’s text")
