@@ -18,6 +18,7 @@ LIMIT = 4 << 20
 ENDINGS = (".png", ".jpg", ".jpeg")
 MOST = 4
 """The maximum number of pictures in a text."""
+_CODE = re.compile(r"`[^`\n]*`")
 _LINE = re.compile(r"!\[([^\[\]\n]{0,200})\]\(([^()\s]{1,200})\)")
 
 
@@ -67,6 +68,16 @@ def find_wrong(lesson: "Lesson", text: str) -> list[Wrong]:
             _read(lesson, name)
         except AttnlabError as error:
             wrong.append(Wrong(line, str(error)))
+    return wrong + _find_within_lines(text)
+
+
+def _find_within_lines(text: str) -> list[Wrong]:
+    """Return a sentence for each picture within a line of text, which is not shown."""
+    wrong, code = [], False
+    for number, line in enumerate(split_pictures(text)[0].split("\n")):
+        code ^= line.lstrip().startswith("```")
+        names = [] if code else [found[2] for found in _LINE.finditer(_CODE.sub("", line))]
+        wrong += [Wrong(number, f"The picture {name} is within a line; put it on a line of its own.") for name in names]
     return wrong
 
 

@@ -26,6 +26,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.draft_files import ask_save, save
+from attnlab.ui.lessons.field_texts import set_area, set_line
 from attnlab.ui.lessons.question_fields import QuestionFields
 from attnlab.ui.lessons.recording import describe_step, find_stage
 from attnlab.ui.lessons.step_picture import WIDTH, StepPicture
@@ -235,8 +236,8 @@ class Editor(FollowsTheme, QWidget):
         if draft is None:
             return
         lesson, step = draft.lesson, draft.step
-        _set(self.title, lesson.title)
-        _set(self.about, lesson.about)
+        set_line(self.title, lesson.title)
+        set_line(self.about, lesson.about)
         self._save.setText("Save •" if draft.modified else "Save")
         self._side.show_draft(draft)
         self._walk.setEnabled(step is not None)
@@ -255,12 +256,9 @@ class Editor(FollowsTheme, QWidget):
         self.preview.setVisible(has_step and not self.preview.is_empty)
 
     def _show_step(self, lesson: Lesson, step: Step, index: int) -> None:
-        _set(self.step_title, step.title)
+        set_line(self.step_title, step.title)
         for field, text in ((self.text, step.text), (self.notes, step.notes), (self.answer, step.answer)):
-            if field.toPlainText() != text:
-                field.blockSignals(True)
-                field.setPlainText(text)
-                field.blockSignals(False)
+            set_area(field, text)
         self.question.show_question(step.question)
         self._state.setText(describe_step(step))
         self.preview.show_step(lesson, index)
@@ -394,9 +392,3 @@ class Editor(FollowsTheme, QWidget):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)
-
-
-def _set(field: QLineEdit, text: str) -> None:
-    if field.text() != text:
-        field.setText(text)
-        field.setCursorPosition(0)  # a long text is read from its beginning

@@ -134,7 +134,7 @@ class LessonPanel(FollowsTheme, QFrame):
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(8)
+        column.setSpacing(6)
         self._away, self._title = AwayNote(self._player.return_here), QLabel()
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setWordWrap(True)
@@ -206,10 +206,10 @@ class LessonPanel(FollowsTheme, QFrame):
         self._told = None
         self._filling.begin(self._player.slide)
         self._fit_width()
-        self._area.verticalScrollBar().setValue(0)
         self._run.show_slide(self._player.slide)
         question = self._player.slide.step.question
         self._question.heading.setChecked(question is not None and bool(self._player.slide.blanks or question.choices))
+        self._area.verticalScrollBar().setValue(0)  # last: the question just opened has scrolled to itself
         self._notes.fold()
         if self._choices is not None:
             self._choices.clear()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
@@ -81,7 +81,7 @@ class ChoiceRow(FollowsTheme, QFrame):
 
 
 class ChoiceSheet(QWidget):
-    """Asks to choose an answer; it is shown when chosen, after two others, or by the button. ``revealed`` says so.
+    """Asks to choose an answer; it is shown when chosen, or after two others. ``revealed`` says so.
 
     ``judged`` says that there is a sentence about a choice, the ``verdict_label``.
     """
@@ -99,9 +99,6 @@ class ChoiceSheet(QWidget):
         self.rows: list[ChoiceRow] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(6)
-        self.show_button = QPushButton("Show the answer")
-        self.show_button.setToolTip("Show which answer is right")
-        self.show_button.clicked.connect(self._on_show_clicked)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -109,7 +106,6 @@ class ChoiceSheet(QWidget):
         column.addLayout(self._list)
         column.addWidget(self.verdict_label)
         column.addWidget(self._hint)
-        column.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     @property
     def verdict(self) -> str:
@@ -153,7 +149,6 @@ class ChoiceSheet(QWidget):
             row.show_mark(("right" if number == self._right else "faded") if shown else "")
             row.key.setEnabled(self._usable and not self._known)
         self._hint.setVisible(bool(self._hint.text()) and bool(self._tries) and not self._known)
-        self.show_button.setVisible(self._usable and not self._known)
         self.verdict_label.setVisible(bool(self.verdict_label.text()))
 
     def _say(self, sentence: str, role: str = "muted") -> None:
@@ -183,8 +178,3 @@ class ChoiceSheet(QWidget):
         self._known = True
         self._refresh()
         self.revealed.emit()
-
-    @Slot()
-    def _on_show_clicked(self) -> None:
-        self._say(f"It is: {self.rows[self._right - 1].words}.")
-        self._reveal()

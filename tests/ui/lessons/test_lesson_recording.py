@@ -260,6 +260,25 @@ def test_undo_in_the_editor_goes_word_by_word_and_keeps_the_playground(person: "
     assert person.document.scene is begun
 
 
+def test_after_an_undo_typing_goes_on_where_the_text_changed(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    editor.text.setFocus()
+    person.type("One two three")
+    editor.text.moveCursor(QTextCursor.MoveOperation.Start)
+    person.type("So ")
+    assert editor.text.toPlainText() == "So One two three"
+    person.key(Key.Key_Z, CTRL)  # the last word begun
+    assert editor.text.toPlainText() == "SoOne two three"
+    person.type("!")
+    assert editor.text.toPlainText() == "So!One two three"
+    editor.step_title.setFocus()
+    person.key(Key.Key_End)
+    person.type("?")
+    person.key(Key.Key_Z, CTRL)
+    assert editor.step_title.cursorPosition() == len(editor.step_title.text()) > 0
+
+
 def test_steps_are_moved_copied_and_deleted_by_keys_and_buttons(person: "Person", lesson_file: Path) -> None:
     find_controller(person).drafts.edit(find(str(lesson_file)))
     editor = editor_of(person)

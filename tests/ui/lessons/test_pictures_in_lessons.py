@@ -85,6 +85,14 @@ def test_more_pictures_than_a_slide_holds_are_named(tmp_path: Path, qapp: QAppli
     assert [problem.reason for problem in check(lesson)] == ["This is picture 5 of a step; the maximum is 4."]
 
 
+def test_a_picture_within_a_line_is_named_because_it_is_not_shown(tmp_path: Path) -> None:
+    paint(tmp_path / "a.png")
+    lesson = read(write_lesson(tmp_path, "Write `![x](a.png)`.\n\nSee ![x](a.png) here.\n\n![x](a.png)"))
+    (problem,) = check(lesson)
+    assert problem.reason == "The picture a.png is within a line; put it on a line of its own."
+    assert problem.line == 13
+
+
 def test_pictures_within_a_line_and_in_code_are_text() -> None:
     assert split_pictures("See ![x](a.png) here.")[1] == []
     assert split_pictures("```\n![x](a.png)\n```")[1] == []

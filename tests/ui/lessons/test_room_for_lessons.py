@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
 
 from attnlab.ui.predict.choice_sheet import ChoiceRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
@@ -66,7 +66,7 @@ def test_a_question_with_many_answers_or_below_two_charts_is_in_sight(person: "P
 
 
 def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> None:
-    open_step(person, "causal-masks", 2, 175)
+    open_step(person, "causal-masks", 2, 200)
     explain, panel = person.playground.explain, panel_of(person)
     person.wait_for(lambda: explain.height() < 0.36 * (explain.height() + panel.height()))
     find_controller(person).player.finish()
@@ -88,7 +88,8 @@ def test_while_a_lesson_is_open_the_explanation_shows_no_example(person: "Person
 
 @pytest.mark.slow
 def test_a_lesson_that_needs_all_the_room_has_it_until_a_cell_is_explained(person: "Person") -> None:
-    open_step(person, "causal-masks", 2, 200)
+    open_step(person, "causal-masks", 2, 175)
+    person.press("Show: Notes")
     explain, text = person.playground.explain, person.find(QScrollArea, "The step’s text")
     person.wait_for(lambda: not explain.isVisible() and text.verticalScrollBar().maximum() == 0)
     find_controller(person).player.finish()
@@ -114,6 +115,7 @@ def test_the_sheet_for_an_answer_is_in_sight_while_the_held_cell_is_asked(person
 @pytest.mark.slow
 def test_the_explanation_returns_when_a_lesson_that_took_its_room_is_closed(person: "Person") -> None:
     open_step(person, "causal-masks", 2, 200)
+    person.press("Show: Notes")
     explain = person.playground.explain
     person.wait_for(lambda: not explain.isVisible())
     panel_of(person).close_requested.emit()
@@ -159,3 +161,34 @@ def test_all_answers_to_choose_from_are_in_sight_while_a_question_is_open(person
     player.finish()
     person.settle()
     person.wait_for(explain.isVisible)
+
+
+@pytest.mark.parametrize(("name", "step"), [("six-words", 1), ("attention-is-geometry", 5)])  # a text, and choices
+def test_a_step_needs_no_room_for_its_folded_notes_nor_for_a_second_button(
+    person: "Person", name: str, step: int
+) -> None:
+    open_step(person, name, step, 150)
+    text = person.find(QScrollArea, "The step’s text")
+    person.wait_for(lambda: text.verticalScrollBar().maximum() == 0)
+    assert person.find(QToolButton, "Show: Notes").isVisible()
+
+
+def test_opened_notes_are_in_sight_below_their_title(person: "Person") -> None:
+    open_step(person, "six-words", 3, 150)
+    find_controller(person).player.finish()
+    person.settle()
+    person.click_cell("scores", 4, 0)
+    person.press("Show: Notes")
+    (title,) = (each for each in panel_of(person).findChildren(QLabel) if each.text() == "Notes")
+    person.wait_for(lambda: title.isVisible() and title.visibleRegion().boundingRect() == title.rect())
+    person.press("Show: Notes")
+    assert not title.isVisible()
+
+
+def test_a_question_that_does_not_fit_begins_with_its_title(person: "Person") -> None:
+    open_step(person, "six-words", 13, 175)
+    find_controller(person).player.go(14)
+    person.settle()
+    text = person.find(QScrollArea, "The step’s text")
+    person.wait_for(lambda: text.verticalScrollBar().maximum() > 0)
+    assert text.verticalScrollBar().value() == 0
