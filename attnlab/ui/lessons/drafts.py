@@ -70,7 +70,8 @@ class Drafts(QObject):
             return
         draft.edit("Add a step", lesson)
         draft.choose(len(lesson.steps) - 1)
-        controller.note(f"Step {len(lesson.steps)} added to “{lesson.title}”. Ctrl+2 edits it.")
+        way = "" if controller.is_in_view else " Ctrl+2 edits it."
+        controller.note(f"Step {len(lesson.steps)} added to “{lesson.title}”.{way}")
         if controller.workspace is not None:
             controller.workspace.show_draft(draft)
 

@@ -260,10 +260,15 @@ class LessonController(QObject):
 
         A refusal of the editor would outlive its answer in the others, where the user goes to do what it asks.
         """
-        if self.workspace is not None and self.workspace.body.isVisible():
+        if self.is_in_view:
             self.say(sentence)
         else:
             self._window.say(sentence)
+
+    @property
+    def is_in_view(self) -> bool:
+        """Whether the lessons are the workspace in view."""
+        return self.workspace is not None and self.workspace.body.isVisible()
 
     def stop(self) -> None:
         """End the presentation, and save the progress and a draft with unsaved changes."""

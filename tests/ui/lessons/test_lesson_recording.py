@@ -162,6 +162,14 @@ def test_the_first_visit_to_the_lessons_shows_the_recorded_step(person: "Person"
     assert [step.title for step in draft.lesson.steps] == ["Weights"]
 
 
+def test_a_step_that_is_added_in_the_editor_names_no_key_that_leads_there(person: "Person") -> None:
+    record(person)
+    assert person.message() == "Step 1 added to “My lesson”. Ctrl+2 edits it."
+    person.window.show_workspace("lessons")
+    record(person)
+    assert person.message() == "Step 2 added to “My lesson”."
+
+
 @pytest.mark.slow
 def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
     record(person)
