@@ -178,10 +178,10 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._seen is not None:
             self.show_seen(self._seen)
 
-    @Slot(object)
-    def show_effects(self, found: "HeadEffects") -> None:
-        """Take what each head is worth; the tips of the maps and the title of the large one say it."""
-        self.heads.show_effects(found)
+    @Slot(object, object)
+    def show_effects(self, found: "HeadEffects", spec: RunSpec) -> None:
+        """Take what each head of a run is worth; the tips of the maps and the title of the large one say it."""
+        self.heads.show_effects(found, spec)
         self.large_map.refresh()
         if self._pointed is not None:
             self._on_pointed(self._pointed)
