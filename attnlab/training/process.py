@@ -65,7 +65,8 @@ class TrainingProcess:
         self._reader: threading.Thread | None = None
         self._killer: threading.Timer | None = None
         self._ending = self._told_end = False
-        self._step, self._kept = 0, checkpoint.step if checkpoint else -1
+        self._kept = checkpoint.step if checkpoint else -1
+        self._step = max(self._kept, 0)
 
     def start(self) -> None:
         """Start the process; if it cannot be started, the next poll returns ``Failed``."""
@@ -178,7 +179,8 @@ class TrainingProcess:
         """Return the end of a process that did not report it itself."""
         kept = f"its state at step {self._kept:,} is kept" if self._kept >= 0 else "it had kept nothing yet"
         if self._ending:
-            return Ended(self._step, "stopped", f"Stopped during the work after step {self._step:,}; {kept}.")
+            told = f"after step {self._step:,}; {kept}" if self._step or self._kept >= 0 else "before the first step"
+            return Ended(self._step, "stopped", f"Stopped {told}.")
         return Failed(f"The training process {_describe_cause(code)} after step {self._step:,}; {kept}.", words)
 
 

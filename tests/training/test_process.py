@@ -183,7 +183,24 @@ def test_a_hanging_process_is_stopped() -> None:
 @real
 def test_a_starting_process_can_be_stopped() -> None:
     process = started(tiny(LONG))
-    assert isinstance(stopped(process)[-1], Ended)
+    last = stopped(process)[-1]
+    assert isinstance(last, Ended)
+    assert "nothing" not in last.sentence
+
+
+@real
+@pytest.mark.slow
+def test_a_process_that_is_stopped_before_it_continues_is_at_the_step_of_its_checkpoint() -> None:
+    process = TrainingProcess(tiny(LONG), pause_after=5)
+    process.start()
+    kept = last_checkpoint(wait_until_paused(process, 5))
+    stopped(process)
+    process = TrainingProcess(tiny(LONG), checkpoint=kept)
+    process.start()
+    last = stopped(process)[-1]
+    assert isinstance(last, Ended)
+    assert last.step >= kept.step > 0
+    assert f"step {last.step:,}" in last.sentence
 
 
 @pytest.mark.slow

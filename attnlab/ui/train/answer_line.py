@@ -1,5 +1,6 @@
 """An answer in one line, for small windows: what the model says at each place, with a tick or a cross."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -50,8 +51,11 @@ class AnswerLine(AnswerRow):
         if bar.value() < bar.maximum():
             painter, palette = QPainter(self.viewport()), palette_of(self)
             pen, room = Pen(painter, font("strong")), self.viewport().rect()
-            wide = round(pen.width(MORE)) + px(GAP)
-            painter.fillRect(room.adjusted(room.width() - wide, 0, 0, 0), QColor(palette.surface))
+            air = px(AIR) // 2
+            free = room.width() - math.ceil(pen.width(MORE)) - air
+            ends = [self.column_rect(index).right() + 1 for index in range(len(self._columns))]
+            cut = max((end for end in ends if 0 < end <= free), default=free)  # no place is seen in part
+            painter.fillRect(room.adjusted(cut, 0, 0, 0), QColor(palette.surface))
             painter.setPen(QColor(palette.muted))
-            pen.draw(room.width(), room.center().y() + 0.5, MORE, 1.0)
+            pen.draw(cut + air, room.center().y() + 0.5, MORE)
             painter.end()

@@ -130,6 +130,8 @@ class ControlBar(FollowsTheme, QFrame):
         tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Restart" else "")
         self.main.setToolTip(tip if can else "These settings cannot be trained; see the panel at the left")
         self.step.setEnabled(can and not running)
+        if self.stop.hasFocus() and not session.alive:
+            self.main.setFocus()  # else it goes to “Reset”, which Space would press
         self.stop.setEnabled(session.alive)
         self.reset.setEnabled(run is not None)
         spec = run.spec if run is not None else session.spec

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.training.heads_off import Place, read_heads
+from attnlab.training.specs import RunSpec
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView
 
@@ -25,7 +26,7 @@ class HeadSwitches(QObject):
         self._view = view
         self._seen: Seen | None = None
         self._off, self._left_out = frozenset[Place](), frozenset[Place]()
-        self._effects: HeadEffects | None = None
+        self._effects: tuple[HeadEffects, RunSpec] | None = None
         view.describe = self.describe_worth
         view.switch_requested.connect(self.toggle)
         view.training_requested.connect(self.request_training)
@@ -37,9 +38,9 @@ class HeadSwitches(QObject):
         self._seen, self._left_out = seen, read_heads(seen.spec.train.heads_off)
         self._view.show_off(self._off, self._left_out)
 
-    def show_effects(self, found: "HeadEffects") -> None:
-        """Take what each head is worth."""
-        self._effects = found
+    def show_effects(self, found: "HeadEffects", spec: RunSpec) -> None:
+        """Take what each head is worth in the run with settings ``spec``."""
+        self._effects = found, spec
 
     def count_off(self) -> int:
         """Return the number of heads that are off, in the run or for looking."""
@@ -70,9 +71,12 @@ class HeadSwitches(QObject):
         self.off_changed.emit(off)
 
     def describe_worth(self, index: int) -> str:
-        """Return what the head of a map is worth, "" if that is unknown."""
+        """Return what the head of a map is worth, "" if that is unknown, as in a run that was opened just now."""
         if self._effects is None or self._seen is None or not index < len(self._view.data):
+            return ""
+        effects, spec = self._effects
+        if spec != self._seen.spec:
             return ""
         if self._view.is_left_out(index):
             return "off in this run"
-        return self._effects.describe(*self._view.place_of(index), self._seen.look.step)
+        return effects.describe(*self._view.place_of(index), self._seen.look.step)

@@ -48,7 +48,8 @@ class Inspection(QObject):
     probe_refused = Signal(str)
     wrote = Signal(object)
     texted = Signal(str)
-    heads_measured = Signal(object)
+    heads_measured = Signal(object, object)
+    """What each head is worth, a HeadEffects, and the settings of its run."""
     course_grown = Signal()
     suggested = Signal(object, object)
 
@@ -116,7 +117,7 @@ class Inspection(QObject):
         if found.missing:
             self.measure_heads(at, found)
         else:
-            self.heads_measured.emit(found)
+            self.heads_measured.emit(found, at[0])
 
     def request_text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
         """Request the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""

@@ -6,12 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.guard import guarded
@@ -19,14 +14,11 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.train.answer_card import AnswerCard
 from attnlab.ui.train.head_switches import HeadSwitches
-from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.large_map import LEAST as LEAST_LARGE
-from attnlab.ui.train.large_map import LargeMap
+from attnlab.ui.train.map_pages import MapPages
 from attnlab.ui.train.maps_column import MapsColumn
-from attnlab.ui.train.maps_head import INSIDE, MAPS, MODEL, MapsHead
-from attnlab.ui.train.maps_overview import MapsOverview
-from attnlab.ui.train.model_page import ModelPage
+from attnlab.ui.train.maps_head import MAPS, MODEL, MapsHead
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
@@ -52,21 +44,11 @@ class MapsPanel(FollowsTheme, QWidget):
         self._seen: Seen | None = None
         self.setProperty("ground", "ground")
         self.head = MapsHead()
-        self.answer, self.overview = AnswerCard(), MapsOverview()
+        self.answer, self.stack = AnswerCard(), MapPages()
+        self.overview, self.large_map = self.stack.overview, self.stack.large_map
+        self.model, self.inside, self.empty = self.stack.model, self.stack.inside, self.stack.empty
         self.view, self.chart = self.overview.view, self.overview.chart
         self.heads = HeadSwitches(self.view)
-        self.large_map = LargeMap(self.view)
-        self.model, self.inside = ModelPage(), InsidePage()
-        self.empty = QLabel()
-        self._is_empty = False
-        self.empty.setWordWrap(True)
-        self.empty.setProperty("role", "muted")
-        self.empty.setContentsMargins(18, 18, 18, 0)
-        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.empty.setTextFormat(Qt.TextFormat.PlainText)
-        self.stack = QStackedWidget()
-        for page in (self.overview, self.large_map, self.model, self.inside, self.empty):
-            self.stack.addWidget(page)
         self.whole = MapsColumn(self.head, self.answer, self.stack)
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
@@ -90,7 +72,7 @@ class MapsPanel(FollowsTheme, QWidget):
     def arrange_answer(self) -> None:
         """Fold the answer to one line where the maps need its height."""
         least = legible = px(LEAST_MAP)
-        if self.large_map.index is not None:
+        if self.stack.is_enlarged:
             top = self.large_map.measure_top(self.width())
             least, legible = px(LEAST_LARGE) + top, self.large_map.sheet.measure_legible() + top
         self.whole.arrange(least, legible)
@@ -106,7 +88,7 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def show_seen(self, seen: Seen) -> None:
         """Show the maps of a moment, and what the model answers there."""
-        if self._is_empty:
+        if self.stack.is_empty:
             self._set_empty(False)
         if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
             for area in (self.overview, self.model.area):
@@ -132,10 +114,10 @@ class MapsPanel(FollowsTheme, QWidget):
         self._set_empty(True)
 
     def _set_empty(self, on: bool) -> None:
-        self._is_empty = on
+        self.stack.is_empty = on
         self.head.setVisible(not on)
         self.answer.set_wanted(not on and self.page == MAPS)
-        self.stack.setCurrentWidget(self._find_page())
+        self.stack.show_page(self.page)
 
     @property
     def shows_model(self) -> bool:
@@ -147,13 +129,6 @@ class MapsPanel(FollowsTheme, QWidget):
         """The page chosen: "maps", "model" or "inside"."""
         return self.head.page
 
-    def _find_page(self) -> QWidget:
-        """Return the widget of the chosen page; without anything to show, the sentence that says why."""
-        if self._is_empty:
-            return self.empty
-        pages: dict[str, QWidget] = {MAPS: self.overview, MODEL: self.model, INSIDE: self.inside}
-        return pages[self.page]
-
     def show_page(self, page: str) -> None:
         """Show the maps or the diagram of the model."""
         if page != self.head.pages.value():
@@ -163,8 +138,8 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
-        self.stack.setCurrentWidget(self._find_page())
-        self.answer.set_wanted(page == MAPS and not self._is_empty)  # the other pages have the answers themselves
+        self.stack.show_page(self.page)
+        self.answer.set_wanted(page == MAPS and not self.stack.is_empty)  # the other pages have the answers themselves
         self.head.show_page()
         self.page_changed.emit(page)
 
@@ -178,10 +153,10 @@ class MapsPanel(FollowsTheme, QWidget):
         if self._seen is not None:
             self.show_seen(self._seen)
 
-    @Slot(object)
-    def show_effects(self, found: "HeadEffects") -> None:
-        """Take what each head is worth; the tips of the maps and the title of the large one say it."""
-        self.heads.show_effects(found)
+    @Slot(object, object)
+    def show_effects(self, found: "HeadEffects", spec: RunSpec) -> None:
+        """Take what each head of a run is worth; the tips of the maps and the title of the large one say it."""
+        self.heads.show_effects(found, spec)
         self.large_map.refresh()
         if self._pointed is not None:
             self._on_pointed(self._pointed)
@@ -202,8 +177,7 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot(int)
     def open_map(self, index: int) -> None:
         """Show one map large."""
-        self.large_map.open(index)
-        self._switch_to(self.large_map)
+        self.stack.open_map(index)
         self._ask_for_worth()
         self.arrange_answer()
         bar = self.whole.verticalScrollBar()
@@ -213,24 +187,16 @@ class MapsPanel(FollowsTheme, QWidget):
     @Slot()
     def close_map(self) -> None:
         """Show all maps again."""
-        if self.large_map.index is not None:
-            self.large_map.close_map()
-            self._switch_to(self._find_page())
+        if self.stack.is_enlarged:
+            self.stack.close_map(self.page)
             self._ask_for_worth()
             self.arrange_answer()
             self.view.take_focus(by_key=self.large_map.sheet.ringed)
 
-    def _switch_to(self, page: QWidget) -> None:
-        """Show a page; all maps stay scrolled, though Qt gives the focus of what it hides to the next part of them."""
-        bar = self.overview.verticalScrollBar()
-        before = bar.value()
-        self.stack.setCurrentWidget(page)
-        bar.setValue(before)
-
     @property
     def told(self) -> str:
         """The text about the pointed or held cell."""
-        return self.large_map.cell_text if self.large_map.index is not None else self.head.pointed.text()
+        return self.large_map.cell_text if self.stack.is_enlarged else self.head.pointed.text()
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
@@ -243,7 +209,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.head.pointed.setText(said)
 
     def _ask_for_worth(self) -> None:
-        wanted = self._pointed is not None or self.large_map.index is not None
+        wanted = self._pointed is not None or self.stack.is_enlarged
         if wanted != self._wants_worth:
             self._wants_worth = wanted
             self.worth_wanted.emit(wanted)
@@ -258,7 +224,7 @@ class MapsPanel(FollowsTheme, QWidget):
         return super().event(event)
 
     def _is_closing(self, event: QKeyEvent) -> bool:
-        return event.key() == Qt.Key.Key_Escape and self.large_map.index is not None
+        return event.key() == Qt.Key.Key_Escape and self.stack.is_enlarged
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

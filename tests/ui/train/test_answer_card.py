@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
+from attnlab.training.answers import Place
 from attnlab.training.first_weights import draw_first_weights
 from attnlab.training.look import Viewer
 from attnlab.training.tasks import TASKS
-from attnlab.ui.train.answer_words import format_share
+from attnlab.ui.base.themed import palette_of
+from attnlab.ui.train.answer_line import AnswerLine
+from attnlab.ui.train.answer_words import Column, format_share
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -217,3 +221,19 @@ def test_examples_say_how_they_are_predicted_and_how_many_are_right(
     elif task == "characters":
         right = sum(expected == predicted for row in pairs for expected, predicted in row)
         assert sentence == f"from the right tokens before · {right} of {sum(map(len, pairs))} right"
+
+
+def test_an_answer_in_one_line_shows_no_mark_in_part(qtbot: "QtBot") -> None:
+    place = Place(0, "a", "b", (("b", 0.9),), 0.9)
+    line = AnswerLine("The answer in one line")
+    qtbot.addWidget(line)
+    line.show_columns([Column("a", "b", True, (), "b", place)] * 8)
+    line.show()
+    good = QColor(palette_of(line).good)
+    for width in range(120, 200, 7):
+        line.resize(width, line.height())
+        image = line.viewport().grab().toImage()
+        inks = [sum(image.pixelColor(x, y) == good for y in range(image.height())) for x in range(image.width())]
+        discs = "".join("x" if ink else " " for ink in inks).split()
+        assert len(discs) >= 2
+        assert len({len(disc) for disc in discs}) == 1, width

@@ -11,6 +11,7 @@ from attnlab.training.run import Run
 from attnlab.training.tasks import make_spec
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.train_session import TrainSession
+from tests.ui.train.pupil import Pupil, tiny
 
 WIDTHS = range(1500, 450, -45)
 
@@ -160,3 +161,15 @@ def test_a_button_with_several_actions_has_them_in_the_menu(bar: ControlBar, qtb
         assert isinstance(within, QMenu)
         with qtbot.waitSignal(chosen.triggered):
             within.actions()[0].trigger()
+
+
+@pytest.mark.slow
+def test_the_focus_of_stop_goes_to_the_button_that_starts(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    header = pupil.trainer.header
+    pupil.click(header.main)
+    pupil.wait_for(header.stop.isEnabled)
+    header.stop.setFocus()
+    pupil.click(header.stop)
+    pupil.wait_for(lambda: not pupil.trainer.session.alive and not header.stop.isEnabled())
+    assert pupil.window.focusWidget() is header.main

@@ -118,7 +118,7 @@ def test_heads_are_measured_in_a_running_training_while_one_is_pointed_at(pupil:
     pupil.trainer.start()
     pupil.wait_for(lambda: pupil.shown_step > 0 and not session.inspection.worker.has_job("heads"))
     measured: list[int] = []
-    session.inspection.heads_measured.connect(lambda found: measured.append(found.step))
+    session.inspection.heads_measured.connect(lambda found, _: measured.append(found.step))
     first = pupil.run.step
     pupil.wait_for_step(first + 100)
     assert measured == []  # nobody asked

@@ -142,7 +142,7 @@ def test_maps_do_not_wait_until_all_heads_are_measured(qtbot: QtBot) -> None:
     at = spec, 0, inspection.inspector.make_first_weights(spec)
     inspection.probe = inspection.inspector.check(spec).probe
     told: list[object] = []
-    inspection.heads_measured.connect(told.append)
+    inspection.heads_measured.connect(lambda found, _: told.append(found))
     inspection.looked.connect(told.append)
     inspection.measure_heads(at)
     inspection.look(at)

@@ -1,5 +1,6 @@
 """The maps: exact values under the pointer, an enlarged map, other probes, gradients, and predictions."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -337,6 +338,18 @@ def test_maps_that_vanish_give_their_focus_to_no_button(student: "Student") -> N
     student.ws.settings.spec_changed.emit(spec)
     student.wait_for(maps.view.isHidden)
     assert student.window.focusWidget() is maps
+
+
+@pytest.mark.slow
+def test_what_a_head_is_worth_is_not_said_of_another_run(student: "Student") -> None:
+    maps, session = student.ws.maps, student.ws.session
+    with student.qtbot.waitSignal(session.inspection.heads_measured):
+        session.look()
+    assert maps.seen is not None
+    assert maps.heads.describe_worth(0)
+    spec = maps.seen.spec
+    maps.show_seen(replace(maps.seen, spec=replace(spec, train=replace(spec.train, seed=spec.train.seed + 1))))
+    assert maps.heads.describe_worth(0) == ""
 
 
 @pytest.mark.slow
