@@ -1,5 +1,6 @@
 """Saves and copies the diagram of the model as a figure, as wide as on the screen, with what is open and beside it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,19 @@ from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.train.scene_export import SceneExport
 
 if TYPE_CHECKING:
+    from attnlab.training.specs import RunSpec
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
 WHAT = "the diagram"
 
 
 class DiagramExport:
-    """Exports the diagram of one workspace."""
+    """Exports the diagram of one workspace, under the heading of its run."""
 
-    def __init__(self, workspace: "TrainWorkspace", export: SceneExport) -> None:
-        self._workspace, self._export = workspace, export
+    def __init__(
+        self, workspace: "TrainWorkspace", export: SceneExport, make_heading: "Callable[[RunSpec], str]"
+    ) -> None:
+        self._workspace, self._export, self._make_heading = workspace, export, make_heading
 
     @property
     def is_visible(self) -> bool:
@@ -46,10 +50,9 @@ class DiagramExport:
         page = self._workspace.maps.model
         seen, diagrams = page.seen, page.diagrams
         assert seen is not None
-        task = TASKS[seen.spec.task].title
         if len(diagrams) == 1:
-            return f"{task}, {diagrams[0].data.inside.tree.title}, step {seen.look.step:,}"
-        return f"{task}: {' beside '.join(each.title for each in diagrams)}"
+            return f"{self._make_heading(seen.spec)}, {diagrams[0].data.inside.tree.title}, step {seen.look.step:,}"
+        return f"{TASKS[seen.spec.task].title}: {' beside '.join(each.title for each in diagrams)}"
 
     def _lay_out(self) -> Scene:
         page = self._workspace.maps.model

@@ -60,7 +60,7 @@ class TrainTools(QObject):
         workspace.settings.add_section(self.runs)
         scenes = SceneExport(window, lambda said, wrong: workspace.footer.show_message(said, wrong=wrong))
         self.diagram, self.figures = (
-            DiagramExport(workspace, scenes),
+            DiagramExport(workspace, scenes, self.runs.make_heading),
             RunFigures(workspace, scenes, self.runs.make_heading),
         )
         self.keeper.text_asked.connect(self.runs.ask_for_text)

@@ -111,6 +111,10 @@ def test_a_run_that_the_user_has_named_is_called_so_in_every_heading(sit_down: C
     folders = [trained(pupil, seed) for seed in (0, 1)]
     rename(pupil, folders[1], "Baseline")
     assert headings(pupil) == ["Baseline", "Baseline, step 30", "Baseline"]
+    pupil.trainer.maps.show_page("model")
+    pupil.wait_for(lambda: pupil.tools.diagram.is_visible)
+    assert pupil.tools.diagram.title.startswith("Baseline, ")
+    pupil.trainer.maps.show_page("maps")
     rename(pupil, folders[0], "Baseline")
     assert headings(pupil) == ["Baseline, seed 1", "Baseline, seed 1, step 30", "Baseline, seed 1"]
 
