@@ -31,7 +31,7 @@ from attnlab.ui.widgets.subscripts import FormulaLabel
 
 SLACK_PX = 2
 """Differences of so few pixels are no fault: nothing is lost by them."""
-OVERLAYS = ("CommandPalette", "Cover", "SlideView")
+OVERLAYS = ("CommandPalette", "Cover", "RailFrame", "SlideView")
 """Widgets that are meant to lie over others, by the names of their classes."""
 OF_FILES = ("Arrays of the file",)
 """Lists of names that are written as in files, by their accessible names."""
