@@ -111,6 +111,7 @@ def _find_raw_indices(top: QWidget) -> Iterator[str]:
     """Yield the texts with an underscore where the view should lower an index, as in W_q."""
     for widget in _list_visible(top):
         is_label = isinstance(widget, QLabel) and not isinstance(widget, FormulaLabel)
+        is_label = is_label and not getattr(widget, "lowers_indices", False)
         is_plain = is_label and widget.textFormat() != Qt.TextFormat.RichText
         if not is_plain and type(widget) not in (QCheckBox, QPushButton, QRadioButton, QToolButton):
             continue
