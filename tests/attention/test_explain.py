@@ -313,6 +313,12 @@ def test_identities_and_biases_are_named() -> None:
     assert "+ bias 1.00" in text_of(trace, Cell("output", 0, 0))
 
 
+def test_an_output_that_is_the_context_gives_its_number_once() -> None:
+    trace = small()
+    same = number(float(trace["context"][0, 1, 0]))
+    assert text_of(trace, Cell("output", 1, 0)).splitlines() == ["column 0 of the context", f"= {same}"]
+
+
 def test_inputs_are_written_as_embedding_plus_position() -> None:
     trace = small(positions="sinusoidal")
     added = math.sin(1.0)

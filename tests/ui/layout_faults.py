@@ -31,7 +31,7 @@ from attnlab.ui.widgets.subscripts import FormulaLabel
 
 SLACK_PX = 2
 """Differences of so few pixels are no fault: nothing is lost by them."""
-OVERLAYS = ("CommandPalette", "Cover", "SlideView")
+OVERLAYS = ("CommandPalette", "Cover", "RailFrame", "SlideView")
 """Widgets that are meant to lie over others, by the names of their classes."""
 OF_FILES = ("Arrays of the file",)
 """Lists of names that are written as in files, by their accessible names."""
@@ -111,6 +111,7 @@ def _find_raw_indices(top: QWidget) -> Iterator[str]:
     """Yield the texts with an underscore where the view should lower an index, as in W_q."""
     for widget in _list_visible(top):
         is_label = isinstance(widget, QLabel) and not isinstance(widget, FormulaLabel)
+        is_label = is_label and not getattr(widget, "lowers_indices", False)
         is_plain = is_label and widget.textFormat() != Qt.TextFormat.RichText
         if not is_plain and type(widget) not in (QCheckBox, QPushButton, QRadioButton, QToolButton):
             continue

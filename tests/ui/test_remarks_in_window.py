@@ -9,6 +9,7 @@ from attnlab.ui.playground.remark_strip import RemarkStrip
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields.pill_row import PillRow
 from tests.ui.explained import read_explained
+from tests.ui.layout_faults import find_layout_faults
 from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def test_the_sentence_is_whole_at_every_size_of_type(person: "Person", height: i
     person.settle()
     QApplication.processEvents()
     label = person.find(QLabel, ODD)
-    assert "Cosines already lie between −1 and 1" in label.text()
+    assert "Cosines already lie between −1 and 1; dividing by √d_k" in label.text()
+    assert find_layout_faults(person.window) == [], "its index is lowered, for one"
     assert label.height() >= label.heightForWidth(label.width())
 
 
@@ -64,6 +66,7 @@ def test_a_low_window_has_one_line_which_unfolds(person: "Person") -> None:
     line = person.find(ElidedLabel, ODD)
     assert line.visible_text.endswith("…")
     assert "Cosines already lie between" in person.tip(line, line.rect().center())
+    assert find_layout_faults(person.window) == []
     person.press("Show whole sentences")
     QApplication.processEvents()
     label = person.find(QLabel, ODD)

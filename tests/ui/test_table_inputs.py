@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QTextLayout
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QStyle, QStyleOptionFrame
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QStyle, QStyleOptionFrame
 
 from attnlab.attention import edits
 
@@ -30,6 +30,19 @@ def test_the_last_row_lies_above_the_scroll_bar(sit_down: "Callable[..., Person]
     table = person.table
     person.wait_for(lambda: table.horizontalScrollBar().maximum() > 0 and table.verticalScrollBar().maximum() == 0)
     assert table.viewport().rect().contains(table.grid().cell(7, 0))
+
+
+def test_the_hint_keeps_its_keys_in_one_line(person: "Person") -> None:
+    label = next(one for one in person.playground.inputs.findChildren(QLabel) if one.text().startswith("Drag a number"))
+    layout = QTextLayout(label.text(), label.font())
+    for width in range(150, 400, 10):
+        layout.beginLayout()
+        starts = []
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            starts.append(label.text()[line.textStart() :])
+        layout.endLayout()
+        assert not any(start.startswith(("↓", "fine", "coarse")) for start in starts), width
 
 
 def test_a_typed_number_changes_the_output(person: "Person") -> None:

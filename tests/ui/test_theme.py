@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QIcon, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
+    QCheckBox,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -124,6 +125,17 @@ def test_a_focused_field_has_the_accent_colour(app: QApplication, qtbot: QtBot) 
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
     assert _has(field.grab().toImage(), LIGHT.accent)
+
+
+def test_a_checked_box_that_is_disabled_loses_the_accent_colour(app: QApplication, qtbot: QtBot) -> None:
+    theme.apply_theme(app, "light", 100)
+    box = QCheckBox("Labels")
+    box.setChecked(True)
+    qtbot.addWidget(box)
+    box.show()
+    assert _has(box.grab().toImage(), LIGHT.accent)
+    box.setEnabled(False)
+    assert _has(box.grab().toImage(), LIGHT.accent) is False
 
 
 def _has(image: QImage, colour: str) -> bool:

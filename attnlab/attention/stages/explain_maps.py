@@ -306,7 +306,8 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         exact = float(side_by_side[cell.column]) + bias
         digits = decimals_for([side_by_side[cell.column], bias], lambda x: float(x.sum()))
         lines = [line(Span(_name_column(trace, cell.column), style="muted"))]
-        lines.append(line("= ", short(side_by_side[cell.column], digits)))
+        if e.weights.b_o is not None:
+            lines.append(line("= ", short(side_by_side[cell.column], digits)))
     else:
         w = numbers_of(trace, e.weights.W_o[:, cell.column])
         exact = float(np.dot(side_by_side, w)) + bias

@@ -15,7 +15,7 @@ from attnlab.files.source import Source
 from attnlab.ui.app.command_palette import CommandPalette
 from attnlab.ui.app.first_steps_setting import keep_first_steps
 from attnlab.ui.app.open_file import open_paths
-from attnlab.ui.app.rail import Rail
+from attnlab.ui.app.rail import Rail, RailFrame
 from attnlab.ui.app.window_actions import make_window_actions
 from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
@@ -89,13 +89,10 @@ class MainWindow(Host):
         self._grid = QGridLayout(self._page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(0)
-        bar = QFrame()  # behind those of the workspaces, so that nothing moves once the first one is there
-        bar.setProperty("ground", "top")
-        self._grid.addWidget(bar, *PLACES[0])
-        self._frame = QFrame()
-        self._frame.setProperty("ground", "rail")
-        (inside := QGridLayout(self._frame)).setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.rail)
+        self._empty_bar = QFrame()  # so that the rail stays where it is once the first workspace is there
+        self._empty_bar.setProperty("ground", "top")
+        self._grid.addWidget(self._empty_bar, *PLACES[0])
+        self._frame = RailFrame(self.rail)
         self._below = QVBoxLayout()
         self._below.addWidget(self._frame)
         self._grid.addLayout(self._below, 0, 0, 3, 1)  # beside all bars below one line, so that it stays where it is
@@ -263,7 +260,8 @@ class MainWindow(Host):
         self._pages[name] = workspace.pages()
         for page, place in zip(self._pages[name], PLACES, strict=True):
             self._grid.addWidget(page, *place)
-        self._frame.raise_()  # in front of the further lines of a bar, which begin beside it
+        self._empty_bar.hide()
+        self._frame.raise_()
         workspace.arrange(self._width())
 
     def _width(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCursor, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
@@ -14,6 +14,17 @@ from attnlab.ui.base.themed import FollowsTheme, palette_of
 GAP, MARGIN = 4, 8
 _TEXT_HIGH, _ICON_HIGH = 56, 44
 """The height of a button with a text and of one without, in pixels at 100 %."""
+
+
+class RailFrame(QFrame):
+    """The ground of the rail, in front of a bar whose further lines begin beside it."""
+
+    def __init__(self, rail: "Rail") -> None:
+        super().__init__()
+        self.setProperty("ground", "rail")
+        inside = QVBoxLayout(self)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(rail)
 
 
 @guarded

@@ -30,7 +30,7 @@ from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
-HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse."
+HINT = "Drag a number sideways, type, or press ↑\u00a0↓. Shift:\u00a0fine, Ctrl:\u00a0coarse."
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 

@@ -11,6 +11,7 @@ from attnlab.ui.base.icons import icon, pixmap
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 LOW = 460
 """In a window lower than this, in pixels at 100 %, the strip has one line until it is unfolded."""
@@ -27,12 +28,10 @@ class RemarkStrip(FollowsTheme, QFrame):
         self.setProperty("ground", "remark")
         self._is_low = self._unfolded = False
         self._sign = QLabel()
-        self.text = QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setWordWrap(True)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text = FormulaLabel()
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.line = ElidedLabel()
+        self.line.lowers_indices = True
         self.fold_button = QToolButton()
         self.fold_button.clicked.connect(self._on_fold_clicked)
         self._row = row = QHBoxLayout(self)

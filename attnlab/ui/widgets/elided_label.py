@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
+from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 
@@ -22,6 +23,8 @@ class ElidedLabel(QLabel):
         """Whether the text is shown as a whole or not at all."""
         self.brief = ""
         """What is shown where not even the first part has room, if this has."""
+        self.lowers_indices = False
+        """Whether ``d_k`` is drawn with its index lowered; names of files must not be."""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setMinimumWidth(0)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -54,7 +57,10 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.setFont(self.font())
-        painter.drawText(
-            self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self.visible_text
-        )
+        place = self.contentsRect()
+        if self.lowers_indices:
+            draw_text(painter, place.x(), place.y() + place.height() / 2, self.visible_text, self.font())
+        else:
+            aligned = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            painter.drawText(place, int(aligned), self.visible_text)
         painter.end()

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.base.themed import dress
+from attnlab.ui.base.themed import dress, palette_of
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
@@ -169,6 +169,39 @@ def test_columns_that_do_not_fit_wrap_and_return(table: NumberTable, qtbot: QtBo
     table.resize(900, 300)
     qtbot.waitUntil(lambda: model.columnCount() == 6)
     assert table.list_selected_rows() == [1]
+
+
+def test_the_lines_of_a_wrapped_row_have_the_colours_of_their_titles(table: NumberTable, qtbot: QtBot) -> None:
+    """So that a number in the second line is read with the title in the second line."""
+    table.set_columns([*columns(), Column("least", -NUMBERS, str), Column("more", NUMBERS * 2, str)], "abcd")
+    table.resize(200, 300)
+    view = table.view
+    qtbot.waitUntil(lambda: view.model().columnCount() == 2)
+    row = view.visualRect(view.model().index(0, 1))
+    palette = palette_of(table)
+    for shown, top, end in (
+        (view.horizontalHeader().viewport(), 0, view.horizontalHeader().height() - 2),
+        (view.viewport(), row.top(), row.bottom()),
+    ):
+        image = shown.grab().toImage()
+
+        def find_colours(first: int, last: int, image: QImage = image) -> set[str]:
+            return {image.pixelColor(x, y).name() for y in range(first, last) for x in range(image.width())}
+
+        middle = (top + end) // 2
+        assert QColor(palette.ink).name() in find_colours(top, middle)
+        assert QColor(palette.ink).name() not in find_colours(middle, end)
+        assert QColor(palette.muted).name() in find_colours(middle, end)
+
+
+def test_two_wrapped_rows_are_whole_in_the_least_height(table: NumberTable, qtbot: QtBot) -> None:
+    many = [Column("word", WORDS), *(Column(f"number {i}", NUMBERS * 10.0**i, str) for i in range(5))]
+    table.set_columns(many, "abcd")
+    table.resize(300, 10)
+    view = table.view
+    qtbot.waitUntil(lambda: view.model().columnCount() == 3)
+    qtbot.waitUntil(lambda: view.height() == view.minimumHeight())
+    assert view.viewport().rect().contains(view.visualRect(view.model().index(1, 0)))
 
 
 def test_the_scroll_bar_does_not_make_rows_wrap_for_ever(table: NumberTable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionHeader,
     QStyleOptionViewItem,
     QTableView,
     QWidget,
@@ -35,6 +36,7 @@ from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 _WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
 _BORDER_PX, _BETWEEN_PX = 2, 8
 """Margin on each side of a text."""
+_LEAST_HIGH_PX = 96
 _STRONGEST_TINT = 0.55
 _MEASURED = 64
 """The number of rows, from the first visible one, that determine a column's width: there may be thousands."""
@@ -67,10 +69,15 @@ class _Cells(QStyledItemDelegate):
             ground = palette.surface if tint is None else mix(tint, palette.accent, 0.18) if selected else tint
             if tint is not None:
                 painter.fillRect(place, QColor(ground))
-            painter.setPen(QColor(palette.ink if tint is None else text_on(ground)))
+            painter.setPen(QColor(text_on(ground) if tint is not None else _line_colour(line, palette)))
             _paint_text(painter, place, column.text(row), aligned)
         if model.lines > 1:
             painter.fillRect(rect.x(), rect.bottom(), rect.width(), 1, QColor(palette.hairline))
+
+
+def _line_colour(line: int, palette: Palette) -> str:
+    """Return the colour of a line of a row or of the titles: the first one is darker, so that the two pair up."""
+    return palette.muted if line else palette.ink
 
 
 def _tint(column: Column, row: int, palette: Palette) -> str | None:
@@ -108,6 +115,27 @@ class _Header(QHeaderView):
         column = section + self._line * self._model.columnCount()
         if column < len(self._model.columns):
             self.column_clicked.emit(column)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, section: int) -> None:
+        super().initStyleOptionForIndex(option, section)
+        if self._model.lines > 1:
+            option.text = ""  # drawn line by line
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        painter.save()
+        super().paintSection(painter, rect, section)
+        painter.restore()
+        if self._model.lines == 1:
+            return
+        horizontal = Qt.Orientation.Horizontal
+        aligned = self._model.headerData(section, horizontal, Qt.ItemDataRole.TextAlignmentRole)
+        painter.setFont(font("caption_strong"))
+        inside = rect.adjusted(0, px(4), 0, -px(4))
+        high = inside.height() / self._model.lines
+        for line, title in enumerate(self._model.headerData(section, horizontal).split("\n")):
+            place = QRect(rect.x(), round(inside.y() + line * high), rect.width(), round(high))
+            painter.setPen(QColor(_line_colour(line, palette_of(self))))
+            _paint_text(painter, place, title, aligned)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         inside = (event.position().y() - px(4)) / max(self.height() - 2 * px(4), 1)
@@ -158,7 +186,7 @@ class NumberView(FollowsTheme, QTableView):
         self.setFont(font("number"))
         for titles in (self._header, self._header.viewport()):  # a style sheet gives the latter a font of its own
             titles.setFont(font("caption_strong"))
-        self.setMinimumHeight(px(96))
+        self.setMinimumHeight(px(_LEAST_HIGH_PX))
         self.fit_columns(afresh=True)
 
     def fit_columns(self, afresh: bool) -> None:
@@ -183,7 +211,9 @@ class NumberView(FollowsTheme, QTableView):
                 self._given = []
                 self._model.fold(lines)
                 self.folded.emit()
-            if self.most_rows is not None:
+            if self.most_rows is None:
+                self.setMinimumHeight(self._measure_least_height())
+            else:
                 self.setFixedHeight(self._measure_height(min(len(self._model.order), self.most_rows), lines))
             if widths != self._given:
                 self._given = widths
@@ -205,6 +235,12 @@ class NumberView(FollowsTheme, QTableView):
         """Return the height of the titles and of some rows, in pixels."""
         titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
         return titles + rows * _row_height(lines) + 2 * _BORDER_PX + px(2)
+
+    def _measure_least_height(self) -> int:
+        """Return the height with which two whole rows are visible; it depends on the width alone, see ``_room``."""
+        beside = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width()
+        lines, _ = _fold_columns(self._model.columns, self._wanted, lambda _: beside, 2)
+        return max(px(_LEAST_HIGH_PX), self._measure_height(min(len(self._model.order), 2), lines))
 
     def measure_full_height(self) -> int:
         """Return the height of all rows under titles of one line, in pixels."""
