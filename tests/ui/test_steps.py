@@ -216,6 +216,16 @@ def test_the_text_of_a_step_has_the_room_of_shape_and_time(
     person.wait_for(lambda: "How well each query matches each key." in [label.visible_text for label in texts])
 
 
+def test_the_rows_are_said_to_sum_to_1_once_their_weights_are_computed(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1920, 1080))
+    sums, seen = person.playground.step_bar.figures.sums, []
+    for at in (Place("queries"), Place("weights", 2), Place("weights", 5), Place("weights"), Place("context"), None):
+        person.document.show(at=at)
+        person.settle()
+        seen.append(sums.isVisible())
+    assert seen == [False, False, True, True, True, True]
+
+
 def test_the_bar_below_is_as_high_with_many_stages_as_with_few(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("journey", size=(1366, 768))
     bar = person.playground.step_bar

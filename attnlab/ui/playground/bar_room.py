@@ -37,16 +37,16 @@ class BarRoom:
         self._row, self._progress, self._title = row, progress, title
         self._message, self._figures = message, figures
 
-    def share(self, width: int, *, walking: bool, asked: bool) -> None:
+    def share(self, width: int, *, walking: bool, covered: bool) -> None:
         """Show what has room in a bar of this width in pixels, while a step is described or all are shown.
 
         The step's text comes before the last computation's figures, and a message before both: figures, thumbnails and
-        title are left out, in this order, as long as it would be cut. Where a question covers the weights (``asked``),
-        their sums would be a hint.
+        title are left out, in this order, as long as it would be cut. The sums of weights that are ``covered`` are left
+        out too.
         """
         spare, brief = width - px(TEXTS), width < px(BRIEF)
         level = next((each for each in (NAMES, THUMBNAILS) if self._progress.measure_width(each) <= spare), BARS)
-        sums = (not walking or width >= px(ROOMY)) and not asked
+        sums = (not walking or width >= px(ROOMY)) and not covered
         shown = Shown(level, sums, width >= px(AMPLE if walking else NARROW), True)
         if self._message.sentence:
             choices = [shown, shown._replace(others=False), shown._replace(sums=False, others=False)]

@@ -178,9 +178,14 @@ class StepBar(FollowsTheme, QFrame):
         return self._title.text() if self._at is None else f"{self._title.text()}. {self._about.text()}"
 
     def _make_room(self) -> None:
-        self._room.share(
-            self.width(), walking=self._at is not None, asked=self._at is not None and bool(self._at.asked)
-        )
+        self._room.share(self.width(), walking=self._at is not None, covered=self._covers_weights)
+
+    @property
+    def _covers_weights(self) -> bool:
+        """Whether a weight is asked for or not computed yet, so that the sums of rows would be a hint."""
+        if self._at is None or self._trace is None:
+            return False
+        return bool(self._at.asked) or walk.unknown_cells(self._trace.experiment, self._at, "weights") is not None
 
     def _show_progress(self, trace: "Trace", view: "View", told: str) -> None:
         titles, at = tuple(BY_NAME[name].title for name in trace.all_stages), view.at
