@@ -147,6 +147,20 @@ def test_the_palette_runs_the_typed_action(person: "Person") -> None:
     assert not person.window.command_palette.isVisible()
 
 
+def test_the_palette_switches_a_second_sequence(person: "Person") -> None:
+    for wanted in (True, False):
+        person.key(Key.Key_K, CTRL)
+        person.type("second")
+        assert palette_titles(person)[0] == "Second sequence"
+        person.key(Key.Key_Return)
+        person.settle()
+        assert (person.experiment.memory_tokens is not None, person.playground.inputs.memory_switch.isChecked()) == (
+            wanted,
+            wanted,
+        )
+    assert person.history()[-2:] == ["Second sequence on", "Second sequence off"]
+
+
 @pytest.mark.slow
 def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> None:
     switches = person.playground.top_bar.switches

@@ -39,6 +39,14 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
         Action("output", "Output weights W_o", "Layer", play, lambda p: p.toggle_output()),
         Action("biases", "Biases", "Layer", play, lambda p: p.toggle_biases()),
         Action(
+            "second-sequence",
+            "Second sequence",
+            "Layer",
+            play,
+            lambda p: p.toggle_second_sequence(),
+            checked=lambda p: p.document.experiment.memory_tokens is not None,
+        ),
+        Action(
             "paint-mask",
             "Paint the mask on the cards",
             "Layer",

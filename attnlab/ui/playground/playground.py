@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
+from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
@@ -332,6 +333,11 @@ class Playground(QObject):
         """Switch the biases."""
         on = not edits.has_biases(self.document.experiment)
         self.document.edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
+
+    def toggle_second_sequence(self) -> None:
+        """Take keys and values from another sequence, or from this one."""
+        on = self.document.experiment.memory_tokens is None
+        self.document.edit(f"Second sequence {'on' if on else 'off'}", lambda e: toggle_memory(e, on))
 
     def show_all_heads(self) -> None:
         """Show every head as a small multiple."""
