@@ -40,7 +40,8 @@ _WITHOUT_ANSWER = """
     changeEvent closeEvent contextMenuEvent customEvent dragEnterEvent dragLeaveEvent dragMoveEvent dropEvent enterEvent
     focusInEvent focusOutEvent hideEvent keyPressEvent keyReleaseEvent leaveEvent mouseDoubleClickEvent mouseMoveEvent
     mousePressEvent mouseReleaseEvent moveEvent paintEvent resizeEvent showEvent timerEvent wheelEvent
-    addItem data headerData itemAt takeAt paint scrollContentsBy setGeometry showPopup stepBy
+    addItem data headerData initStyleOptionForIndex itemAt takeAt paint paintSection scrollContentsBy setGeometry
+    showPopup stepBy
     child childAt focusChild object parent setText window
 """
 _YES_OR_NO = "event eventFilter focusNextPrevChild hasHeightForWidth hitButton isValid viewportEvent"
