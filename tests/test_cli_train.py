@@ -45,6 +45,7 @@ def train(*words: str) -> int:
     return main(["train", *words])
 
 
+@pytest.mark.slow
 def test_a_run_is_trained_and_saved_and_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
     assert train("copy", "--steps", "12", "--seed", "3", *SMALL) == 0
     printed = capsys.readouterr()

@@ -25,7 +25,6 @@ def test_both_ways_draw_the_same_grid_at_the_same_size() -> None:
     assert len(export.encode_figure(trace, export.SPEC, ".svg")) < export.TARGET_BYTES
 
 
-@pytest.mark.slow
 def test_the_cases_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "SIDE", 2)
     monkeypatch.setattr(export, "SPEC", replace(export.SPEC, columns=2, dpi=72))

@@ -144,6 +144,7 @@ def test_a_device_error_is_an_attnlab_error() -> None:
     assert issubclass(attnlab.DeviceError, attnlab.AttnlabError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", *ACCELERATORS])
 def test_running_out_of_memory_is_reported_in_one_sentence(device: str) -> None:
     # 2^23 tokens would need a map of 2^46 scores, 256 TB: more than any machine's address space, so it fails at once.

@@ -182,6 +182,7 @@ def test_a_diagram_of_any_recurrent_size_has_all_its_states() -> None:
     assert "one vector" in {shape.text for shape in scene.shapes if isinstance(shape, Label)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [("decoder", "encoder"), ("recurrent", "luong"), ("encoder-decoder", "decoder")])
 def test_two_models_stand_on_one_level_and_share_nothing(kinds: tuple[str, str]) -> None:
     diagrams = [Diagram(replace(draw("reverse", kind), heading=kind * 20), Opened()) for kind in kinds]

@@ -83,6 +83,7 @@ def opened(path: Path, data: bytes) -> Session | None:
         return None
 
 
+@pytest.mark.slow
 def test_thousands_of_corruptions_are_detected_or_harmless(tmp_path: Path) -> None:
     chance, harmless = random.Random(5), 0
     for data in sources(tmp_path):

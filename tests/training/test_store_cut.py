@@ -78,6 +78,7 @@ def named(folder: Path) -> set[str]:
     return {MANIFEST, *store._list_named(folder)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "killed"),
     [

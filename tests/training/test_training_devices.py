@@ -72,6 +72,7 @@ def test_every_stage_stays_on_its_device(name: str, dtype: torch.dtype, monkeypa
     assert trace.empty_rows == here.empty_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("positions", "kind"),
     [

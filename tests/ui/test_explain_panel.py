@@ -105,6 +105,7 @@ def test_without_a_cell_the_panel_says_what_to_do(person: "Person") -> None:
     assert is_invited(person)
 
 
+@pytest.mark.slow
 def test_what_an_example_shows_is_said_while_it_is_that_example(person: "Person") -> None:
     def is_said() -> bool:
         return any(text.startswith("Six words of 3 numbers") for text in labels(person))

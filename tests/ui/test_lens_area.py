@@ -116,6 +116,7 @@ def test_the_canvas_is_shown_first_and_no_lens_is_created(person: "Person") -> N
     assert not person.window.findChildren(Lens)
 
 
+@pytest.mark.slow
 def test_each_tab_opens_its_lens_and_returns(person: "Person", subtests: pytest.Subtests) -> None:
     for name, title in TITLES.items():
         if name == "cost":

@@ -22,6 +22,7 @@ PARSERS: dict[str, Parser] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARSERS)
 def test_reading_a_text_takes_linear_time(name: str, qapp: object) -> None:
     assert out_of_proportion(PARSERS[name]) == []

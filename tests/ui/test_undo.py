@@ -111,6 +111,7 @@ def test_every_change_is_one_step_of_undo_and_redo(person: "Person", subtests: p
             assert everything(person) == before
 
 
+@pytest.mark.slow
 def test_all_changes_can_be_undone_and_redone(person: "Person") -> None:
     seen = [everything(person)]
     for name, edit in EDITS.items():

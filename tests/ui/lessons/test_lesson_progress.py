@@ -34,6 +34,7 @@ def filled(person: "Person") -> str:
     return primary.text()
 
 
+@pytest.mark.slow
 def test_the_way_through_a_lesson_is_shown_and_kept(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     workspace = workspace_of(person)

@@ -38,6 +38,7 @@ def test_tools_are_enabled_for_the_chosen_step(steps: int, chosen: int, can: set
     assert {name for name, tool in side.tools.items() if tool.isEnabled()} == can
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_size", [100, 125, 150])
 def test_a_row_is_as_high_as_its_title(person: "Person", type_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     person.window.change_settings(type_size=type_size)

@@ -82,6 +82,7 @@ def read_predictions(reader: ModelReader) -> list[float]:
     return [found[model.tokenizer.name(i)] for i in range(model.architecture.words)]
 
 
+@pytest.mark.slow
 def test_each_edit_is_named_and_removed_alone_and_comes_back_by_undo(reader: ModelReader) -> None:
     open_layer(reader)
     send(reader, *EDITS.values())

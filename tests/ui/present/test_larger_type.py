@@ -60,6 +60,7 @@ def test_larger_type_takes_no_number_and_no_word_away(qapp: QApplication, name: 
         assert not usual - read_words(content, zoom), zoom
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("heads", 9), ("six-words", 7)])
 def test_each_larger_size_of_type_is_at_least_as_large_as_the_last(
     qapp: QApplication, name: str, step: int, monkeypatch: pytest.MonkeyPatch

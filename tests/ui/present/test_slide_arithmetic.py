@@ -77,6 +77,7 @@ def test_every_equation_of_a_slide_is_true(preset: str) -> None:
     assert compared > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["journey", "journey-untrained", "multi-head-8", "the-cat-sat", "qk-norm"])
 def test_a_bias_is_never_omitted(preset: str) -> None:
     e = edits.toggle_biases(attnlab.preset(preset), True)

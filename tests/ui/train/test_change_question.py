@@ -53,6 +53,7 @@ def wait_for_end(pupil: Pupil) -> None:
     pupil.wait_for(lambda: pupil.run.status == "ended" and not pupil.trainer.session.alive)
 
 
+@pytest.mark.slow
 def test_a_changed_batch_goes_on_with_this_run_and_keeps_the_one_before(pupil: Pupil) -> None:
     before, question = pupil.run, question_of(pupil)
     assert not question.isVisible()

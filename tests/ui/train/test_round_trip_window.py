@@ -20,6 +20,7 @@ def shown_maps(pupil: Pupil, layer: str) -> np.ndarray:
     return next(each.weights for each in seen.look.maps if each.layer == layer)
 
 
+@pytest.mark.slow
 def test_a_head_can_be_edited_in_the_playground_and_trained_further(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.click(pupil.find(QPushButton, "Start"))

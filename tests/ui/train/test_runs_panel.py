@@ -62,6 +62,7 @@ def test_a_saved_run_opens_with_its_moments_and_an_interrupted_one_continues(pup
     pupil.wait_for(lambda: store.load(first).step == 60)
 
 
+@pytest.mark.slow
 def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
     run = made_up_run()
     trained(pupil, 0)

@@ -62,6 +62,7 @@ def test_the_bar_says_how_a_run_ended(student: "Student") -> None:
     assert told == f"Done: {format_percent(right)} of the held-out tokens are right."
 
 
+@pytest.mark.slow
 def test_another_size_of_type_does_not_open_settings_that_are_closed(student: "Student") -> None:
     window, settings = student.window, student.ws.header.settings
     window.change_settings(type_size=150)

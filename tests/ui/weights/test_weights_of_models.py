@@ -34,6 +34,7 @@ VECTORS = "The embeddings are new random words: only the whole model has this la
         ("t5", "not causal, 4 heads, scores unscaled, T5's table of 32 distances", (False, "none", "t5")),
     ],
 )
+@pytest.mark.slow
 def test_a_layer_of_a_known_model_brings_its_settings(
     person: "Person", make: Make, name: str, told: str, config: tuple[object, ...]
 ) -> None:
