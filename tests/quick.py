@@ -5,8 +5,8 @@
 * Presets: a test over many presets keeps a computed subset that covers each stage, each registry entry, each option and
   each kind of heads, masks and sequences of the full set.
 * Products: a test of many cases with several parameters keeps a subset that covers each value of each parameter.
-* Windows: each file keeps the first two tests that open the program's window, of each its first case. A file that is
-  named (``make test ARGS=tests/ui/test_canvas.py``) keeps all of these tests.
+* Windows: each file keeps the first test that opens the program's window, in its first case. A file that is named
+  (``make test ARGS=tests/ui/test_canvas.py``) keeps all of these tests.
 * Hypothesis: at most ten examples.
 
 Each file keeps at least its first test, unless all of them start programs. ``make test-all`` and CI run everything.
@@ -32,8 +32,6 @@ T = TypeVar("T")
 MANY = 12
 """Tests with more cases than this are reduced."""
 FEW_EXAMPLES = 10
-FEW_WINDOWS = 2
-"""The number of tests of a file that open the window: half a second each, a third of it for opening alone."""
 PROGRAMS = "tests that start programs"
 RULES = pytest.StashKey[Counter[str]]()
 """The number of tests that each rule left out."""
@@ -132,13 +130,13 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
 
 
 def _of_more_windows(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield the tests that open the window after the first few of their file."""
-    opened: Counter[Path] = Counter()
+    """Yield the tests that open the window after the first of their file: each takes half a second of the processor."""
+    opened: set[Path] = set()
     for item in items:
         if "open_window" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("quick"):
-            opened[item.path] += 1
-            if opened[item.path] > FEW_WINDOWS:
+            if item.path in opened:
                 yield item
+            opened.add(item.path)
 
 
 def _starts_programs(item: pytest.Item) -> bool:
