@@ -11,7 +11,7 @@ from attnlab.files.sessions.session_file import Session, save_session
 from tests.ui.failing_jobs import Case, FaultyProgram, case
 
 
-@case("playground/playground.py Playground._request", "computing")
+@case("playground/live_numbers.py LiveNumbers.request", "computing")
 def compute(program: FaultyProgram) -> None:
     person = program.person()
     program.plant("attnlab.compute.service.answer")

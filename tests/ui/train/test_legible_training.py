@@ -199,7 +199,7 @@ def test_an_enlarged_map_keeps_its_title_where_the_map_is_seen_whole_below_it(st
     student.wait_for(lambda: large.sheet.visibleRegion().boundingRect().contains(bar))
     assert large.area.verticalScrollBar().maximum() > 0, "there is space below the map"
     title = large.title
-    assert title.visibleRegion().boundingRect() == title.rect()
+    student.wait_for(lambda: title.visibleRegion().boundingRect() == title.rect())
 
 
 @pytest.mark.slow
