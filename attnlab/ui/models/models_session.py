@@ -340,12 +340,13 @@ class ModelsSession(QObject):
             self._worker.ask("answers", job, take, on_failed)
 
     def ask_texts(
-        self, texts: Sequence[str], take: Callable[[Any], object], on_failed: Callable[[str], object]
+        self, texts: Sequence[str], take: Callable[[Any], object], on_failed: Callable[[str], object], owner: QObject
     ) -> None:
-        """Have several texts read with the heads that are off, and ``take`` called with them, or ``on_failed``."""
+        """Have several texts read with the heads that are off, and ``take`` called with them, or ``on_failed``, while
+        ``owner`` exists."""
         if (found := self.overview) is not None:
             job = partial(self._reader.read_texts, found.state, tuple(texts), found.part)
-            self._worker.ask("texts", job, take, on_failed)
+            self._worker.ask("texts", job, take, on_failed, owner)
 
     def remove(self, what: Change) -> None:
         """Switch a head or an arrow on again, or undo one edit of a layer."""

@@ -147,7 +147,7 @@ class TextsDialog(QDialog):
 
     def _ask(self) -> None:
         texts = [line for line in self.texts.toPlainText().splitlines() if line.strip()]
-        self._session.ask_texts(texts, self._take, self._refuse)
+        self._session.ask_texts(texts, self._take, self._refuse, self)
 
     def _refuse(self, sentence: str) -> None:
         if self.texts.toPlainText() == USUAL and self._session.state.text != USUAL:

@@ -72,9 +72,14 @@ class ModelWorker:
         self._newest: dict[str, Job] = {}
 
     def ask(
-        self, kind: str, job: Callable[[], T], on_done: Callable[[T], object], on_failed: Callable[[str], object]
+        self,
+        kind: str,
+        job: Callable[[], T],
+        on_done: Callable[[T], object],
+        on_failed: Callable[[str], object],
+        owner: QObject | None = None,
     ) -> None:
-        """Queue a job and deliver its result, or a sentence that says why there is none."""
+        """Queue a job and deliver its result, or a sentence that says why there is none, unless its owner is gone."""
         before = self._newest.get(kind)
         if before is not None:
             before.withdraw()
@@ -83,6 +88,7 @@ class ModelWorker:
             on_done=on_done,
             on_failed=on_failed,
             lane=self._lane,
+            owner=owner,
             kind=kind,
             doing=self._kinds[kind],
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
@@ -21,7 +22,8 @@ def dialog(reader: ModelReader) -> Iterator[TextsDialog]:
     (found,) = reader.window.findChildren(TextsDialog)
     wait(reader, found)
     yield found
-    found.close()
+    if shiboken6.isValid(found):
+        found.close()
 
 
 def wait(reader: ModelReader, dialog: TextsDialog) -> None:
@@ -33,6 +35,13 @@ def test_a_model_without_tokens_for_the_sentences_begins_with_the_open_text(
 ) -> None:
     assert dialog.texts.toPlainText() == reader.models.session.state.text
     assert dialog.note.text().startswith("1 text.")
+
+
+def test_texts_that_are_read_when_their_dialog_is_gone_reach_nobody(reader: ModelReader, dialog: TextsDialog) -> None:
+    dialog.texts.setPlainText("neither of these words has a token")
+    assert reader.models.session.busy
+    shiboken6.delete(dialog)  # as Qt does when the window closes
+    reader.wait_for(lambda: not reader.models.session.busy)
 
 
 def test_a_long_text_makes_no_column_wide(reader: ModelReader, dialog: TextsDialog) -> None:
