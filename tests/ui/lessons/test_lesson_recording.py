@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.lessons.editor import Editor
     from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.lessons.lesson_pages import LessonPages
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -442,13 +443,18 @@ def test_a_step_without_a_cell_takes_the_number_from_the_playground(person: "Per
     assert editor.text.toPlainText() == "{{weights[0, 3, 1]}}"
 
 
-def test_a_refusal_goes_with_what_answers_it(person: "Person") -> None:
+def refuse_to_insert(person: "Person") -> "tuple[Editor, LessonPages]":
+    """Ask for the number of a step without a cell, and return what is in view."""
     record(person)
-    editor = editor_of(person)
-    workspace = find_controller(person).workspace
+    editor, workspace = editor_of(person), find_controller(person).workspace
     assert workspace is not None
     person.press("Insert the number")
     assert workspace.message.startswith("The step holds no cell")
+    return editor, workspace
+
+
+def test_a_refusal_goes_with_what_answers_it(person: "Person") -> None:
+    editor, workspace = refuse_to_insert(person)
     person.window.show_workspace("playground")
     assert "holds no cell" not in person.message()
     person.click_cell("weights", 2, 1)
@@ -459,12 +465,7 @@ def test_a_refusal_goes_with_what_answers_it(person: "Person") -> None:
 
 
 def test_a_refusal_of_the_editor_lasts_until_the_next_edit(person: "Person") -> None:
-    record(person)
-    editor = editor_of(person)
-    workspace = find_controller(person).workspace
-    assert workspace is not None
-    person.press("Insert the number")
-    assert workspace.message.startswith("The step holds no cell")
+    editor, workspace = refuse_to_insert(person)
     editor.text.setFocus()
     person.type("a")
     assert workspace.message == ""
