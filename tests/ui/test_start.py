@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +22,8 @@ from tests.patience import PATIENCE_S
 from tests.ui.explained import read_explained
 
 if TYPE_CHECKING:
+    from attnlab.document.first import First
+    from attnlab.ui.playground.playground import Playground
     from tests.ui.conftest import Person
 
 PROGRAM = """
@@ -200,6 +204,33 @@ def test_no_other_window_appears_while_loading(open_window: Callable[..., MainWi
     app.removeEventFilter(windows)
     assert windows.shown == []
     assert window.isActiveWindow()  # and the keyboard is still here
+
+
+def test_the_first_numbers_are_painted_once_when_the_layouts_are_settled(
+    open_window: Callable[..., MainWindow], qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attnlab.ui.playground.stage_face import StageFace
+
+    window, make, paint = open_window(), MainWindow.make_playground, StageFace.paintEvent
+    painted: Counter[str] = Counter()
+
+    def make_and_compute(window: MainWindow, first: "First") -> "Playground":
+        playground = make(window, first)
+        with playground.service.between():  # so that the numbers are there before the layouts are settled
+            return playground
+
+    def count(face: StageFace, event: QPaintEvent) -> None:
+        painted[face.objectName()] += 1
+        paint(face, event)
+
+    monkeypatch.setattr(MainWindow, "make_playground", make_and_compute)
+    monkeypatch.setattr(StageFace, "paintEvent", count)
+    with qtbot.waitSignal(window.ready):
+        window.load()
+    qapp.processEvents()
+    assert window.playground is not None
+    cards = [f"card-{name}" for name, card in window.playground.canvas.cards.items() if card.isVisible()]
+    assert painted == dict.fromkeys(cards, 1)
 
 
 def test_closing_while_loading_leaves_no_thread(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:

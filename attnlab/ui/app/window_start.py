@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 20
 """The rounds of events to wait for the first painting; a card out of sight is never painted."""
+_LAID_OUT = QEvent.Type(QEvent.registerEventType())
 _SHOWN = QEvent.Type(QEvent.registerEventType())
 _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
 """Painting has low priority; an event of lower priority arrives when the numbers are on screen."""
@@ -78,6 +79,8 @@ class WindowStart(QObject):
             self.loader.stop()
             self.give_up(problem)
             return
+        self._window.setUpdatesEnabled(False)  # or the playground is painted before its layouts are settled, then again
+        QApplication.postEvent(self, QEvent(_LAID_OUT), _AFTER_PAINTING)
         playground = self._window.make_playground(first)
         playground.computed.connect(self._on_first_computed)
         playground.service.computed.connect(self._on_reply)
@@ -109,8 +112,12 @@ class WindowStart(QObject):
         QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
 
     def customEvent(self, event: QEvent) -> None:
-        if event.type() != _SHOWN or self.stopped:
-            return
+        if event.type() == _LAID_OUT:
+            self._window.setUpdatesEnabled(True)
+        elif event.type() == _SHOWN and not self.stopped:
+            self._tell_once_painted()
+
+    def _tell_once_painted(self) -> None:
         playground = self._window.playground
         if self._rounds < MOST_ROUNDS and playground is not None and not playground.canvas.painted:
             self._rounds += 1  # a pending layout delayed the painting
