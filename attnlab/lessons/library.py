@@ -5,6 +5,7 @@ either.
 """
 
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -26,11 +27,26 @@ def list_shipped() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _read_shipped() -> tuple[Lesson, ...]:
     """Return the shipped lessons, which are read once."""
+    lessons = map(_read_one, _list_files())
+    return tuple(sorted(lessons, key=lambda lesson: (lesson.order or 1_000_000, lesson.name)))
+
+
+def read_ahead() -> Iterator[None]:
+    """Read one more of the shipped lessons with each step, so that the list of all is there at once when asked for."""
+    for name in _list_files():
+        _read_one(name)
+        yield
+
+
+def _list_files() -> list[str]:
+    return [name for name in assets.names(FOLDER) if name.endswith(ENDING)]
+
+
+@lru_cache
+def _read_one(name: str) -> Lesson:
     from attnlab.lessons.parse import parse
 
-    files = [name for name in assets.names(FOLDER) if name.endswith(ENDING)]
-    lessons = [parse(assets.read_text(name), PurePosixPath(name).stem) for name in files]
-    return tuple(sorted(lessons, key=lambda lesson: (lesson.order or 1_000_000, lesson.name)))
+    return parse(assets.read_text(name), PurePosixPath(name).stem)
 
 
 def find_user_folder() -> Path:

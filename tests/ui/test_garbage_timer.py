@@ -27,6 +27,16 @@ def test_what_is_alive_when_a_window_opens_is_skipped_until_it_closes(qapp: QApp
     assert gc.isenabled()
 
 
+@pytest.mark.usefixtures("_nothing_frozen")
+def test_what_is_loaded_later_can_be_skipped_too(qapp: QApplication) -> None:
+    timer = GarbageTimer(qapp)
+    there = gc.get_freeze_count()
+    loaded = [list[int]() for _ in range(1000)]
+    timer.skip_present()
+    assert gc.get_freeze_count() >= there + len(loaded)
+    timer.stop()
+
+
 def test_objects_frozen_before_stay_frozen(qapp: QApplication) -> None:
     there = gc.get_freeze_count()
     assert there > 0

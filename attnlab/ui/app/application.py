@@ -40,15 +40,20 @@ class GarbageTimer(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._freezes = not gc.get_freeze_count()
-        if self._freezes:
-            gc.collect(1)  # the old generation would take 75 ms with torch, and more in a large notebook
-            gc.freeze()
+        self.skip_present()
         gc.disable()
         self._ticks = 0
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
         self._timer.timeout.connect(self._on_timeout)
         self._timer.start()
+
+    @Slot()
+    def skip_present(self) -> None:
+        """Let collections skip what is alive now too, such as modules that were loaded later."""
+        if self._freezes:
+            gc.collect(1)  # the old generation would take 75 ms with torch, and more in a large notebook
+            gc.freeze()
 
     def stop(self) -> None:
         """Let Python collect garbage again."""
@@ -125,6 +130,7 @@ def run(
     window.load()
     garbage: list[GarbageTimer] = []
     window.ready.connect(lambda: garbage.append(GarbageTimer(window)))
+    window.starting.loader.later.done.connect(lambda: [timer.skip_present() for timer in garbage])
     for problem in problems:
         window.ready.connect(lambda text=problem: window.say(text))
     if lesson is not None:

@@ -5,9 +5,9 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -63,17 +63,18 @@ _uncollected = _Uncollected()
 class Loader(QObject):
     """Emits ``loaded`` once everything that the first numbers need is loaded, with "" or a sentence on what failed.
 
-    ``first`` is then what the window opens with: files are read here too, since a large one takes a while.
+    ``first`` is then what the window opens with: files are read here too, since a large one takes a while. ``later``
+    are steps to take once the first numbers are shown.
     """
 
     loaded = Signal(str)
 
-    def __init__(self, source: "Source | Scene", parent: QObject | None = None) -> None:
+    def __init__(self, source: "Source | Scene", parent: QObject | None = None, *, later: Iterable[None] = ()) -> None:
         super().__init__(parent)
         self._source = source
         self.first: First | None = None
         self._lane = Lane("loader", self)
-        self.later = LaterImports(self)
+        self.later = LaterSteps(later, self)
         self._stopping = False
 
     def start(self) -> None:
@@ -132,14 +133,14 @@ def _torch_missing() -> str:
     return ""
 
 
-class LaterImports(QObject):
-    """Loads modules that define Qt classes, which the user may soon need, in small steps in the window's thread."""
+class LaterSteps(QObject):
+    """Prepares what the user may soon need, in small steps in the window's thread, as most of it defines Qt classes."""
 
     done = Signal()
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, steps: Iterable[None], parent: QObject) -> None:
         super().__init__(parent)
-        self._steps = _later_steps()
+        self._steps = chain(_import_steps(), steps)
         self._timer = QTimer(self)
         self._timer.setInterval(REST_MS)
         self._timer.timeout.connect(self._on_timeout)
@@ -159,13 +160,13 @@ class LaterImports(QObject):
             self.done.emit()
 
 
-def _later_steps() -> Iterator[None]:
+def _import_steps() -> Iterator[None]:
     """Load a little with each step: first the Qt names that pyqtgraph copies, which are created on first use."""
-    for module in (QtCore, QtGui, QtWidgets):
-        names = iter(dir(module))
+    for qt in (QtCore, QtGui, QtWidgets):
+        names = iter(dir(qt))
         while some := tuple(islice(names, AT_ONCE)):
             for name in some:
-                getattr(module, name, None)
+                getattr(qt, name, None)
             yield
     with sources_unread(), suppress(ImportError):  # long rows are then shown by bars alone
         importlib.import_module("attnlab.ui.widgets.charts.profile")

@@ -1,6 +1,7 @@
 """The window: rail, workspace, bars, menus and keys. It is on screen before torch is loaded."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ class MainWindow(Host):
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
         self._service: ComputeService | None = None
-        self.starting = WindowStart(self, source)
+        self.starting = WindowStart(self, source, chain.from_iterable(kind.ahead() for kind in self.kinds))
         self.setWindowTitle("attnlab")
         self.setMinimumSize(720, 480)
         self.setAcceptDrops(True)

@@ -1,5 +1,6 @@
 """Starts a window, from its first paint to its first numbers: loads torch, then creates the playground."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
@@ -26,7 +27,7 @@ _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
 class WindowStart(QObject):
     """Emits the window's ``ready`` when the first numbers are shown, or ``failed`` with the reason."""
 
-    def __init__(self, window: "MainWindow", source: "Source | Scene") -> None:
+    def __init__(self, window: "MainWindow", source: "Source | Scene", later: Iterable[None]) -> None:
         super().__init__(window)
         self._window = window
         self._painted = self._computed = False
@@ -37,7 +38,7 @@ class WindowStart(QObject):
         self.welcome.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.welcome.setWordWrap(True)
         self.welcome.setTextFormat(Qt.TextFormat.PlainText)
-        self.loader = Loader(source, self)
+        self.loader = Loader(source, self, later=later)
         self.loader.loaded.connect(self._on_loaded)
 
     def load(self) -> None:

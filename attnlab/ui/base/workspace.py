@@ -1,6 +1,6 @@
 """The interfaces between workspaces and the window that hosts them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -112,6 +112,7 @@ class WorkspaceKind(Generic[W]):
 
     ``order`` is its place: the smallest is the first. ``make`` is called once torch is loaded and may take time.
     ``actions`` returns the actions that the workspace adds to the window, most of them in the context :func:`on`.
+    ``ahead`` does, in steps while the window rests, what the first visit would otherwise wait for.
     """
 
     name: str
@@ -120,6 +121,7 @@ class WorkspaceKind(Generic[W]):
     make: Callable[[Host], W]
     actions: Callable[[Host], list[Action[Any]]] = lambda _: []
     order: int = field(kw_only=True)
+    ahead: Callable[[], Iterable[None]] = field(default=tuple, kw_only=True)
 
 
 def once_loaded(host: H) -> Context[H]:
