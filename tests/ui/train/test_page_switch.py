@@ -34,25 +34,33 @@ def visit_pages(pupil: Pupil) -> set[Place]:
     return places
 
 
+def visit_sizes(pupil: Pupil, places: dict[tuple[tuple[int, int], int], set[Place]]) -> None:
+    """Click each page in each size of window and of type, and add every place that the segments had there."""
+    for type_size in TYPES:
+        pupil.window.change_settings(type_size=type_size)
+        for size in SIZES:
+            pupil.window.resize(*size)
+            pupil.wait_for(lambda width=size[0]: pupil.window.width() == width)
+            QApplication.processEvents()
+            places.setdefault((size, type_size), set()).update(visit_pages(pupil))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("type_size", TYPES)
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_the_choice_of_a_page_never_moves(pupil: Pupil, size: tuple[int, int], type_size: int) -> None:
-    pupil.window.change_settings(type_size=type_size)
-    pupil.window.resize(*size)
+def test_the_choice_of_a_page_never_moves(pupil: Pupil) -> None:
     pupil.begin(tiny())
     maps, session = pupil.trainer.maps, pupil.trainer.session
-    pupil.wait_for(lambda: maps.head.mean.isVisible() and pupil.window.width() == size[0])
-    QApplication.processEvents()
-    places = visit_pages(pupil)  # first, with the settings, and then without them in a narrow window
+    pupil.wait_for(maps.head.mean.isVisible)
+    places: dict[tuple[tuple[int, int], int], set[Place]] = {}
+    visit_sizes(pupil, places)  # first, with the settings, and then without them in a narrow window
     pupil.trainer.start()
     pupil.wait_for_step(1200)
     pupil.wait_for(lambda: pupil.shown_step >= 1000)
-    places |= visit_pages(pupil)
+    visit_sizes(pupil, places)
     with pupil.qtbot.waitSignal(session.ended):
         session.stop()
-    places |= visit_pages(pupil)
-    assert len(places) == 1
+    visit_sizes(pupil, places)
+    assert {at: len(found) for at, found in places.items()} == dict.fromkeys(places, 1)
+    assert len(places) == 9
 
 
 @pytest.mark.parametrize("type_size", [100, 150])
