@@ -325,7 +325,7 @@ class LessonController(QObject):
         if slide is not None and self.player.asking and not self._may_ask(slide):
             lens = None
         if lens or self._lens_opened or (slide is not None and not self._touring):
-            self._playground.lenses.open_lens(lens or CANVAS)
+            self._playground.lenses.open_lens(lens or CANVAS, slide.stage if slide is not None else "")
         self._lens_opened = bool(lens)
 
     def _may_ask(self, slide: "Slide") -> bool:

@@ -120,8 +120,11 @@ class LensArea(QWidget):
         if self.current != CANVAS:
             self._lenses[self.current].show_view(view)
 
-    def open_lens(self, name: str) -> None:
-        """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it."""
+    def open_lens(self, name: str, stage: str = "") -> None:
+        """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it.
+
+        A step of a lesson about a ``stage`` is shown as on its slide.
+        """
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
@@ -133,6 +136,8 @@ class LensArea(QWidget):
             rest(self._lenses[other])
         if name != CANVAS:
             self._lenses[name].open_page(page)
+            if stage:
+                self._lenses[name].turn_to(stage)
         if name != CANVAS and self._shown is not None:
             self._lenses[name].show_trace(*self._shown)
         self.lens_shown.emit(name)

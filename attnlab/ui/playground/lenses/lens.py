@@ -86,6 +86,9 @@ class Lens(QWidget):
     def open_page(self, page: str) -> None:
         """Show a page by name, "" for the open one; most lenses have only one page."""
 
+    def turn_to(self, stage: str) -> None:
+        """Show what a step of a lesson about a stage is about; most lenses show the same for all stages."""
+
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view; most lenses do not depend on the view."""
 
