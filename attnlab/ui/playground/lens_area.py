@@ -128,7 +128,7 @@ class LensArea(QWidget):
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
-        self.bar.show_tab(name)
+        self.bar.show_tab(name, has_cards=name == CANVAS or self._lenses[name].has_cards)
         if name in self._lenses:
             wake(self._lenses[name])
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])

@@ -54,6 +54,7 @@ class BackwardLens(Lens):
     title = "Backward"
     about = "Choose a loss: the backward pass in steps, each gradient as arithmetic, and steps down the gradient"
     tab_order = 27
+    has_cards = True
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

@@ -53,6 +53,8 @@ class Lens(QWidget):
     pages: tuple[str, ...] = ()
     is_explained = True
     """Whether the explanation beside the lens tells about what it shows."""
+    has_cards = False
+    """Whether it has a canvas, whose cards compare the current state with the pinned one."""
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
