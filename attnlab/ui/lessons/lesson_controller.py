@@ -320,13 +320,15 @@ class LessonController(QObject):
         QTimer.singleShot(0, self._playground.canvas, partial(self._playground.canvas.show_card, stage))
 
     def _show_lens(self, slide: "Slide | None") -> None:
-        """Open the lens of a step, or the canvas, which the text of a step without a lens is about."""
+        """Open the lens of a step; a step without one is about its stage, on the canvas or in the backward pass."""
         lens = slide.step.lens if slide is not None else None
         if slide is not None and self.player.asking and not self._may_ask(slide):
             lens = None
+        stage = slide.stage if slide is not None else ""
+        view = lens or self._playground.lenses.find_view(stage)
         if lens or self._lens_opened or (slide is not None and not self._touring):
-            self._playground.lenses.open_lens(lens or CANVAS, slide.stage if slide is not None else "")
-        self._lens_opened = bool(lens)
+            self._playground.lenses.open_lens(view, stage)
+            self._lens_opened = view != CANVAS
 
     def _may_ask(self, slide: "Slide") -> bool:
         """Return whether the lens of a step is shown while it asks, as on slides."""

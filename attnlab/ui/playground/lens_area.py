@@ -78,6 +78,11 @@ class LensArea(QWidget):
         page = next((page for page, tab in pages.items() if tab.isChecked()), "")
         return f"{self.current}/{page}" if page else self.current
 
+    @staticmethod
+    def find_view(stage: str) -> str:
+        """Return the view that has the card of a stage: the lens of the backward pass, or else the canvas."""
+        return BACKWARD if stage in BY_NAME and BY_NAME[stage].is_backward else CANVAS
+
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
         self.bar.show_pin(pinned, look)
@@ -113,9 +118,9 @@ class LensArea(QWidget):
         if self._shown is not None:
             self._shown = self._shown[0], view
         if view.at is not None and view.at != before:
-            is_backward = BY_NAME[view.at.stage].is_backward
-            if self.current == (CANVAS if is_backward else BACKWARD):
-                self.open_lens(BACKWARD if is_backward else CANVAS)
+            there = self.find_view(view.at.stage)
+            if self.current in {CANVAS, BACKWARD} - {there}:
+                self.open_lens(there)
                 return
         if self.current != CANVAS:
             self._lenses[self.current].show_view(view)
