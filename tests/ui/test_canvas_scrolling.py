@@ -14,6 +14,7 @@ from attnlab.ui.base.themed import palette_of
 from attnlab.ui.playground import paint_cache
 from attnlab.ui.playground.canvas_scroll_bar import HANDLE_MARGIN
 from attnlab.ui.playground.card_grid import label_face
+from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +70,48 @@ def test_no_wire_runs_below_the_scroll_bar(sit_down: "Callable[..., Person]", ty
     below = range(canvas.scroll_bar.x() + HANDLE_MARGIN, canvas.width())
     plain = QColor(palette_of(canvas).ground)
     assert {image.pixelColor(x, y).name() for x in below for y in range(image.height())} == {plain.name()}
+
+
+@pytest.fixture
+def enlarged(sit_down: "Callable[..., Person]") -> "Person":
+    """Return a person at a small window of large type, beside a lesson: a card of eight columns is too wide."""
+    person = sit_down(size=(1024, 640), settings=Settings(type_size=175))
+    find_controller(person).open("why-attention", 0)
+    person.window.show_workspace("playground")
+    person.settle()
+    person.window.grab()  # which lays out what was asked for
+    return person
+
+
+def test_a_card_too_wide_for_the_canvas_is_scrolled_sideways(enlarged: "Person") -> None:
+    canvas, card = enlarged.playground.canvas, enlarged.card("inputs")
+    assert card.geometry().right() > canvas.width()
+    assert canvas.sideways_bar.isVisible()
+    first, top = card.x(), card.y()
+    enlarged.turn(canvas, QPoint(5, 100), -100, Mod.ShiftModifier)
+    assert card.geometry().right() < canvas.width()
+    assert card.y() == top
+    enlarged.turn(canvas, QPoint(5, 100), 100, Mod.ShiftModifier)
+    assert card.x() == first
+
+
+def test_a_cell_held_at_the_end_of_a_wide_card_stays_in_place(enlarged: "Person") -> None:
+    canvas, card = enlarged.playground.canvas, enlarged.card("inputs")
+    canvas.sideways_bar.setValue(canvas.sideways_bar.maximum())
+    canvas.scroll_bar.setValue(0)
+    before = card.x()
+    enlarged.click_cell("inputs", 0, 7)
+    assert enlarged.document.view.pinned
+    assert card.x() == before
+
+
+def test_a_canvas_that_becomes_wide_enough_has_no_bar_below(enlarged: "Person") -> None:
+    canvas = enlarged.playground.canvas
+    canvas.sideways_bar.setValue(canvas.sideways_bar.maximum())
+    enlarged.window.resize(1366, 768)
+    enlarged.settle()
+    assert not canvas.sideways_bar.isVisible()
+    assert enlarged.card("inputs").x() >= 0
 
 
 def test_the_wheel_with_ctrl_zooms(small: "Person") -> None:

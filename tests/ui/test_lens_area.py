@@ -475,10 +475,18 @@ def test_a_lens_describes_the_visible_head(sit_down: Callable[..., "Person"]) ->
 
 def test_figures_and_comparison_are_disabled_while_a_lens_is_open(person: "Person") -> None:
     person.press("Pin")
+    person.press("Both")
     open_tab(person, "Statistics")
     change_number(person, "8")
-    person.press("Difference")
+    bar = person.playground.lenses.bar
+    present, *others = bar.looks.buttons()
+    assert present.isChecked(), "the table shows the current state"
+    assert not any(button.isEnabled() for button in others)
+    open_tab(person, "Backward")
+    assert all(button.isEnabled() for button in others)
     open_tab(person, "Canvas")
+    assert bar.looks.value() == "both"
+    person.press("Difference")
     now, then = attnlab.compute(person.experiment), attnlab.compute(attnlab.preset("journey"))
     np.testing.assert_array_equal(person.painted("scores"), now.array("scores") - then.array("scores"))
     person.press("Present")

@@ -65,6 +65,7 @@ def test_a_workspace_receives_keys_messages_themes_and_its_end(person: Person) -
     window.set_theme("dark")
     assert asked == ["entered", "F9", "escape"]
     assert notes(window).bars[2].text() == "Something to read."
+    assert person.message() == "", "it is about the workspace in view"
     assert palette_of(notes(window).bars[1]) is DARK
     window.close()
     assert "stop" in asked

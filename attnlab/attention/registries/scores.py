@@ -52,6 +52,8 @@ class Score(Entry):
     table_gradients: Mapping[str, TableGradient] = field(default_factory=dict)
     is_bilinear: bool = False
     """Whether a score is a sum of products of one number of the query and one of the key, with fixed factors."""
+    is_symmetric: bool = False
+    """Whether a score stays the same when query and key swap places."""
 
 
 _UNITS = r"\Sigma\, dS\, h"
@@ -73,6 +75,7 @@ SCORES = {
             code="Q @ K.mT",
             factors=functions.find_dot_factors,
             is_bilinear=True,
+            is_symmetric=True,
             backward=gradients.dot,
             backward_code=gradients.DOT_CODE,
         ),
@@ -170,6 +173,7 @@ SCORES = {
             formula=r"q \cdot k \div (|q|\,|k|)",
             apply=functions.cosine,
             explain=functions.explain_cosine,
+            is_symmetric=True,
             code="(\n    torch.nn.functional.normalize(Q, dim=-1)\n"
             "    @ torch.nn.functional.normalize(K, dim=-1).mT\n)",
             backward=gradients.cosine,

@@ -183,8 +183,9 @@ class MainWindow(Host):
             self._workspaces[name].arrange(self._width())
 
     def say(self, sentence: str) -> None:
-        for workspace in self._workspaces.values():
-            workspace.say(sentence)
+        """Show a sentence in the workspace in view; in the others it would outlive what it is about."""
+        if self._current in self._workspaces:
+            self._workspaces[self._current].say(sentence)
 
     def show_palette(self) -> None:
         """Open or close the command palette."""

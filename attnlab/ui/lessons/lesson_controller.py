@@ -39,7 +39,7 @@ class LessonController(QObject):
         super().__init__(window)
         self._playground, self._window = playground, window
         self._touring = self._lens_opened = False
-        self._unseen = ""
+        self._unseen = self._refusal = ""
         self.player = LessonPlayer(playground.document, self)
         self.progress = ProgressKeeper(self.player, window, self)
         playground.announcements.is_led = lambda: self.player.leads
@@ -134,6 +134,7 @@ class LessonController(QObject):
 
     def enter(self) -> None:
         """Show the place in the open lesson."""
+        self._forget_refusal()
         self.progress.save()
         if self.workspace is not None:
             self.workspace.mark_place()
@@ -256,14 +257,18 @@ class LessonController(QObject):
             self.workspace.show_note(sentence)
 
     def refuse(self, sentence: str) -> None:
-        """Show one sentence about a failure: below the lessons while these are in view, else in every workspace.
+        """Show one sentence about a failure in the workspace in view.
 
-        A refusal of the editor would outlive its answer in the others, where the user goes to do what it asks.
+        Beside the playground it stays until another step or lesson is shown, the lesson is closed or looked up.
         """
-        if self.is_in_view:
-            self.say(sentence)
-        else:
-            self._window.say(sentence)
+        self._window.say(sentence)
+        self._refusal = sentence
+
+    def _forget_refusal(self) -> None:
+        """Clear the refusal beside the playground, unless another message has taken its place."""
+        if self._refusal and self._playground.step_bar.message == self._refusal:
+            self._playground.say("")
+        self._refusal = ""
 
     @property
     def is_in_view(self) -> bool:
@@ -281,6 +286,7 @@ class LessonController(QObject):
 
     @Slot(object)
     def _on_slide_changed(self, slide: "Slide | None") -> None:
+        self._forget_refusal()
         self._show_lens(slide)
         self._unseen = slide.stage if slide is not None else ""
         if slide is not None:
@@ -314,13 +320,15 @@ class LessonController(QObject):
         QTimer.singleShot(0, self._playground.canvas, partial(self._playground.canvas.show_card, stage))
 
     def _show_lens(self, slide: "Slide | None") -> None:
-        """Open the lens of a step, or the canvas, which the text of a step without a lens is about."""
+        """Open the lens of a step; a step without one is about its stage, on the canvas or in the backward pass."""
         lens = slide.step.lens if slide is not None else None
         if slide is not None and self.player.asking and not self._may_ask(slide):
             lens = None
+        stage = slide.stage if slide is not None else ""
+        view = lens or self._playground.lenses.find_view(stage)
         if lens or self._lens_opened or (slide is not None and not self._touring):
-            self._playground.lenses.open_lens(lens or CANVAS)
-        self._lens_opened = bool(lens)
+            self._playground.lenses.open_lens(view, stage)
+            self._lens_opened = view != CANVAS
 
     def _may_ask(self, slide: "Slide") -> bool:
         """Return whether the lens of a step is shown while it asks, as on slides."""

@@ -111,8 +111,10 @@ class Canvas(FollowsTheme, QWidget):
         self.plan: CanvasPlan | None = None
         """The places of the cards, which are drawn magnified by the zoom."""
         self._pinned = False
-        self.scroll_bar = CanvasScrollBar(self)
-        self.scroll_bar.valueChanged.connect(self._on_scrolled)
+        self.scroll_bar = CanvasScrollBar(Qt.Orientation.Vertical, self)
+        self.sideways_bar = CanvasScrollBar(Qt.Orientation.Horizontal, self)
+        for bar in (self.scroll_bar, self.sideways_bar):
+            bar.valueChanged.connect(self._on_scrolled)
         self._places: dict[str, QRectF] = {}
         self._ground = CanvasGround(self)
         self._pressed: QPointF | None = None
@@ -204,11 +206,12 @@ class Canvas(FollowsTheme, QWidget):
         self._place_within()
 
     def _place_within(self) -> None:
-        """Place the cards, and scroll back if they end above the lower edge."""
+        """Place the cards, and scroll back if they end before the lower or the right edge."""
         self._place()
-        lowest = min(self.height() - self.plan.height, 0.0) if self.plan is not None else 0.0
-        if self.zoom == 1 and self._viewport.offset.y() < lowest:
-            self._viewport.offset.setY(lowest)
+        before = QPointF(self._viewport.offset)
+        if self.zoom == 1:
+            self._stay_within()
+        if self._viewport.offset != before:
             self._place()
 
     def _follow(self, view: "View") -> None:
@@ -282,7 +285,9 @@ class Canvas(FollowsTheme, QWidget):
         decimals = min((card.fit_decimals(decimals) for card in shown), default=decimals)
         for card in shown:
             card.set_decimals(decimals)
-        self.scroll_bar.show_extent(round(plan.height * self.zoom), round(self._viewport.offset.y()))
+        offset = self._viewport.offset.toPoint()
+        self.scroll_bar.show_extent(round(plan.height * self.zoom), offset.y())
+        self.sideways_bar.show_extent(round(plan.width * self.zoom), offset.x())
         self._ground.is_old = True
         self.update()
 
@@ -300,9 +305,12 @@ class Canvas(FollowsTheme, QWidget):
             return ""
         return "scaled" if self.cards["masked"].data is not None else "masked"
 
-    @Slot(int)
-    def _on_scrolled(self, value: int) -> None:
-        self._viewport.offset.setY(-value)
+    @Slot()
+    def _on_scrolled(self) -> None:
+        if not self.sideways_bar.isHidden():
+            self._viewport.offset.setX(-self.sideways_bar.value())
+        if not self.scroll_bar.isHidden():
+            self._viewport.offset.setY(-self.scroll_bar.value())
         self._kept = ""
         self._place()
 
@@ -326,12 +334,18 @@ class Canvas(FollowsTheme, QWidget):
         """Whether the cards, not magnified, are longer than the canvas."""
         return self.plan is not None and self.plan.height > self.height() + 1
 
+    @property
+    def is_wider(self) -> bool:
+        """Whether a card, not magnified, is wider than the canvas."""
+        return self.plan is not None and self.plan.width > self.width() + 1
+
     @Slot(str)
     def show_card(self, name: str) -> None:
         """Scroll until a card is visible, as far as possible."""
         place = self._places.get(name)
-        if place is not None and self.scroll_bar.isVisible():
+        if place is not None:
             self.scroll_bar.show_place(place)
+            self.sideways_bar.show_place(place)
 
     def wires(self) -> list[Link]:
         """Return the wires between the visible cards."""
@@ -381,9 +395,12 @@ class Canvas(FollowsTheme, QWidget):
             self._kept = kept
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        delta = event.angleDelta().y() or event.angleDelta().x()
-        if self.is_longer and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.scroll_bar.turn_wheel(delta)
+        across, down = event.angleDelta().toTuple()
+        delta, modifiers = down or across, event.modifiers()
+        sideways = abs(across) > abs(down) or bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+        bar, is_needed = (self.sideways_bar, self.is_wider) if sideways else (self.scroll_bar, self.is_longer)
+        if is_needed and not modifiers & Qt.KeyboardModifier.ControlModifier:
+            bar.turn_wheel(delta)
             event.accept()
             return
         self.zoom_at(1.0015**delta, event.position())

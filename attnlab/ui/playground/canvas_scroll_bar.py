@@ -1,4 +1,4 @@
-"""The scroll bar of the canvas: visible while the cards are longer than their room."""
+"""The scroll bars of the canvas: each is visible while the cards are longer or wider than their room."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QScrollBar, QWidget
@@ -15,32 +15,46 @@ NOTCH = 120
 
 
 class CanvasScrollBar(QScrollBar):
-    """A vertical scroll bar at the right edge of its parent; its value is how far the cards are scrolled up."""
+    """A scroll bar at the right or the lower edge of its parent; its value is how far the cards are scrolled."""
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(Qt.Orientation.Vertical, parent)
+    def __init__(self, orientation: Qt.Orientation, parent: QWidget) -> None:
+        super().__init__(orientation, parent)
         self._canvas = parent
+        self._upright = orientation is Qt.Orientation.Vertical
         self.hide()
 
-    def show_extent(self, height: int, offset: int) -> None:
-        """Show the bar for cards of a height in pixels that begin at a y, without a signal; hide it if all fit."""
-        room = self._canvas.height()
-        longer = height - room
+    @property
+    def _room(self) -> int:
+        return self._canvas.height() if self._upright else self._canvas.width()
+
+    def show_extent(self, extent: int, offset: int) -> None:
+        """Show the bar for cards of a height or width in pixels that begin at a y or x, without a signal; hide it if
+        all fit.
+        """
+        longer = extent - self._room
         self.setVisible(longer > 0 or offset < 0)
         if self.isHidden():
             return
-        wide = self.sizeHint().width()
-        self.setGeometry(self._canvas.width() - wide, 0, wide, room)
+        self._lie_at_edge()
         self.blockSignals(True)
         self.setRange(min(0, -offset), max(longer, -offset))
-        self.setPageStep(room)
+        self.setPageStep(self._room)
         self.setSingleStep(round(LINE_PX * scale()))
         self.setValue(-offset)
         self.blockSignals(False)
         self.raise_()
 
+    def _lie_at_edge(self) -> None:
+        width, height = self._canvas.width(), self._canvas.height()
+        if self._upright:
+            thick = self.sizeHint().width()
+            self.setGeometry(width - thick, 0, thick, height)
+        else:
+            thick = self.sizeHint().height()
+            self.setGeometry(0, height - thick, width - thick, thick)  # the corner is the upright one's
+
     def find_edge(self) -> float:
-        """Return the x at which the handle begins, or the canvas ends if the bar is hidden."""
+        """Return the x at which the handle of an upright bar begins, or the canvas ends if the bar is hidden."""
         return float(self._canvas.width() if self.isHidden() else self.x() + HANDLE_MARGIN)
 
     def turn_wheel(self, angle: int) -> None:
@@ -48,8 +62,13 @@ class CanvasScrollBar(QScrollBar):
         self.setValue(self.value() - round(angle / NOTCH * LINES * LINE_PX * scale()))
 
     def show_place(self, place: QRectF) -> None:
-        """Scroll until a rectangle of the canvas is visible, its top first."""
-        over = max(place.bottom() + MARGIN - self._canvas.height(), 0.0)
-        over = min(over, place.top() - MARGIN) if place.top() - over < MARGIN else over
+        """Scroll until a rectangle of the canvas is visible, its top first; one that is too wide stays as it is."""
+        if not self.isVisible():
+            return
+        start, end = (place.top(), place.bottom()) if self._upright else (place.left(), place.right())
+        if not self._upright and end - start + 2 * MARGIN > self._room:
+            return
+        over = max(end + MARGIN - self._room, 0.0)
+        over = min(over, start - MARGIN) if start - over < MARGIN else over
         if over:
             self.setValue(self.value() + round(over))

@@ -78,6 +78,11 @@ class LensArea(QWidget):
         page = next((page for page, tab in pages.items() if tab.isChecked()), "")
         return f"{self.current}/{page}" if page else self.current
 
+    @staticmethod
+    def find_view(stage: str) -> str:
+        """Return the view that has the card of a stage: the lens of the backward pass, or else the canvas."""
+        return BACKWARD if stage in BY_NAME and BY_NAME[stage].is_backward else CANVAS
+
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
         self.bar.show_pin(pinned, look)
@@ -113,19 +118,22 @@ class LensArea(QWidget):
         if self._shown is not None:
             self._shown = self._shown[0], view
         if view.at is not None and view.at != before:
-            is_backward = BY_NAME[view.at.stage].is_backward
-            if self.current == (CANVAS if is_backward else BACKWARD):
-                self.open_lens(BACKWARD if is_backward else CANVAS)
+            there = self.find_view(view.at.stage)
+            if self.current in {CANVAS, BACKWARD} - {there}:
+                self.open_lens(there)
                 return
         if self.current != CANVAS:
             self._lenses[self.current].show_view(view)
 
-    def open_lens(self, name: str) -> None:
-        """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it."""
+    def open_lens(self, name: str, stage: str = "") -> None:
+        """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it.
+
+        A step of a lesson about a ``stage`` is shown as on its slide.
+        """
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
-        self.bar.show_tab(name)
+        self.bar.show_tab(name, has_cards=name == CANVAS or self._lenses[name].has_cards)
         if name in self._lenses:
             wake(self._lenses[name])
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
@@ -133,6 +141,8 @@ class LensArea(QWidget):
             rest(self._lenses[other])
         if name != CANVAS:
             self._lenses[name].open_page(page)
+            if stage:
+                self._lenses[name].turn_to(stage)
         if name != CANVAS and self._shown is not None:
             self._lenses[name].show_trace(*self._shown)
         self.lens_shown.emit(name)

@@ -1,5 +1,7 @@
 """The bar over the canvas: the tabs of the lenses, what the cards show, and Pin, in one line as long as they fit."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import QEvent, QRect, Signal, Slot
 from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QLayoutItem, QPushButton, QSizePolicy, QWidget
@@ -21,6 +23,7 @@ LOOKS = (
     Choice("both", "Both", "The cards show the pinned state and the current one side by side, on one colour scale"),
     Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
 )
+NO_CARDS = "This view shows the current state; the cards of the canvas show the pinned one too"
 
 
 @guarded
@@ -57,6 +60,7 @@ class LensBar(QWidget):
         for chooser in (self.tabs, self.more):
             chooser.chosen.connect(self.tab_chosen)
         self.more.chosen.connect(self._on_listed_chosen)
+        self._look, self._has_cards = "present", True
         self.show_tab(CANVAS)
         self.show_pin(False, "present")
 
@@ -64,19 +68,30 @@ class LensBar(QWidget):
         """Add a widget after the tabs and buttons."""
         self._row.addWidget(widget)
 
-    def show_tab(self, name: str) -> None:
-        """Mark the tab of the visible view, or name it on the button of the others."""
+    def show_tab(self, name: str, *, has_cards: bool = True) -> None:
+        """Mark the tab of the visible view, or name it on the button of the others.
+
+        A view without cards shows the present state, whichever the cards show.
+        """
         self.tabs.set_value(name)
+        self._has_cards = has_cards
+        self._show_look()
         self._show_others()
 
     def show_pin(self, pinned: bool, look: str) -> None:
         """Show whether a state is pinned, and which state the cards show."""
         self.looks.setVisible(pinned)
-        self.looks.set_value(look)
+        self._look = look
+        self._show_look()
         self.pin.setText("Unpin" if pinned else "Pin")
         self.pin.setToolTip(
             "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
         )
+
+    def _show_look(self) -> None:
+        reason = "" if self._has_cards else NO_CARDS
+        self.looks.set_choices([LOOKS[0], *(replace(look, reason=reason) for look in LOOKS[1:])])
+        self.looks.set_value(self._look if self._has_cards else "present")
 
     @Slot()
     def _on_listed_chosen(self) -> None:

@@ -120,18 +120,22 @@ def _is_covered(slide: "Slide") -> bool:
 
 
 def _write_answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
-    """Return the answers of a step: a line for the step, one for each blank, and the text after the reveal."""
+    """Return the answers of a step: a line for the step, the right choice or each blank, and the text after the reveal.
+
+    With choices, the blanks only cover what would tell the answer.
+    """
     question = slide.step.question
     if not _is_covered(slide):
         return []
     ask = fill_text((question.ask if question is not None else "") or slide.step.title, slide, trace, before)
     found = [Paragraph((Run(f"Step {slide.index + 1}. ", style="strong"), Run(ask)))]
-    for cell in slide.blanks:
+    choices = question.choices if question is not None else ()
+    for cell in () if choices else slide.blanks:
         head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
         place = f"{cell.stage}[{head}{cell.row}, {cell.column}] = "
         found.append(Paragraph((Run(place), Run(number(find_shown_value(trace, cell)), style="strong")), "•"))
-    if question is not None and question.choices:
-        right = fill_text(question.choices[question.right - 1], slide, trace, before)
+    if question is not None and choices:
+        right = fill_text(choices[question.right - 1], slide, trace, before)
         found.append(Paragraph((Run(f"{question.right}  "), Run(right, style="strong")), "•"))
     told = read_paragraphs(fill_text(slide.step.answer, slide, trace, before, markdown=True))
     return found + [replace(each, level=each.level + 1) for each in told]

@@ -9,10 +9,9 @@ when it closes, by Esc, F5 or otherwise; the owner then calls ``deleteLater()``.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
-    QCursor,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -38,6 +37,7 @@ from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
 from attnlab.ui.present.spoken_slide import speak_change
+from attnlab.ui.present.spotlight import Spotlight
 from attnlab.ui.present.stopwatch import Stopwatch
 from attnlab.ui.present.votes import read_vote
 
@@ -83,6 +83,7 @@ class PresentWindow(QWidget):
         self.view.reduced_motion = reduced_motion
         self.setMouseTracking(True)
         self.parts = SlideParts(playground, self.presenter, self.view, self)
+        self.spotlight = Spotlight(self)
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
         self._began_s = 0.0
@@ -102,6 +103,7 @@ class PresentWindow(QWidget):
         self.presenter.prepared.connect(self.view.prepare)
         self.presenter.rested.connect(self._on_rested)
         self.presenter.slide_entered.connect(self._on_slide_entered)
+        self.view.laid_out.connect(self._on_laid_out)
         self.parts.table.clicker_pressed.connect(self._on_key)
         document = self._playground.document
         for keys, slot in (
@@ -121,7 +123,7 @@ class PresentWindow(QWidget):
             ((Key.Key_End,), self._player.go_last),
             ((Key.Key_B, Key.Key_Period), lambda: self.cover("black")),
             ((Key.Key_W,), lambda: self.cover("white")),
-            ((Key.Key_S,), self.toggle_spotlight),
+            ((Key.Key_S,), self.spotlight.toggle),
             ((Key.Key_N,), self.toggle_speaker),
             ((Key.Key_M,), lambda: self._say(self.swap_screens())),
             ((Key.Key_T,), self.change_theme),
@@ -269,8 +271,8 @@ class PresentWindow(QWidget):
             self.parts.toggle_table()
         elif self.parts.typing:
             self.setFocus()
-        elif self.view.spot is not None:
-            self.toggle_spotlight()
+        elif self.spotlight.isVisible():
+            self.spotlight.hide()
         else:
             self.close()
 
@@ -281,12 +283,6 @@ class PresentWindow(QWidget):
             self.view.raise_()
         else:
             self.view.lower()
-
-    def toggle_spotlight(self) -> None:
-        """Switch the spotlight, which dims everything except around the mouse."""
-        here = QPointF(self.view.mapFromGlobal(QCursor.pos()))
-        inside = QPointF(self.view.rect().center()) if not self.view.rect().contains(here.toPoint()) else here
-        self.view.set_spot(None if self.view.spot is not None else inside)
 
     # The speaker window
 
@@ -356,6 +352,12 @@ class PresentWindow(QWidget):
             self.view.repaint()  # at once: within a frame of the key, before all other work
 
     @Slot()
+    def _on_laid_out(self) -> None:
+        """Keep the spotlight above a part that has just been created, and below a black screen."""
+        if self.spotlight.isVisible() and not self.view.cover:
+            self.spotlight.cover_all()
+
+    @Slot()
     def _on_rested(self) -> None:
         self._tell_speaker()
 
@@ -388,12 +390,10 @@ class PresentWindow(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.view.setCursor(Qt.CursorShape.ArrowCursor)
         self._cursor.start()
-        if self.view.spot is not None:
-            self.view.set_spot(event.position())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.view.spot is not None:
-            self.view.resize_spot(event.angleDelta().y() / 120)
+        if self.spotlight.isVisible():
+            self.spotlight.resize_by(event.angleDelta().y() / 120)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

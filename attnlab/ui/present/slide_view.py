@@ -1,13 +1,12 @@
-"""Paints a slide: a picture prepared in advance, with a fade of new cells, a spotlight, a black screen."""
+"""Paints a slide: a picture prepared in advance, with a fade of new cells, a black screen."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap, QRegion, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.palette import compute_luminance
 from attnlab.figures.slides.lens_content import Plane
 from attnlab.figures.slides.slide_content import SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet
@@ -31,9 +30,6 @@ VEIL = 0.55
 PICTURES, MOST_PIXELS = 6, 30_000_000
 LARGE_BYTES = 32 << 20
 """For larger maps only the visible picture is kept, with its numbers."""
-SPOT, SPOTS = 14.0, (5.0, 40.0)
-"""The spotlight's radius, and its limits, in hundredths of the height."""
-DIM = 0.72
 RING_PX = 3.0
 
 
@@ -52,9 +48,7 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self._pictures: dict[int, tuple[SlideContent, QPixmap, Drawn]] = {}
         self._fresh: list[QRectF] = []
         self._cover = ""
-        self._spot: QPointF | None = None
         self._insets: tuple[QPixmap | None, ...] = (None, None, None)
-        self._radius = SPOT
         self._walked: MapCell | None = None
         self._motion = QVariantAnimation(self)
         self._motion.setDuration(MOTION_MS)
@@ -187,21 +181,6 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         self._insets = side, table, answers
         self.update()
 
-    def set_spot(self, at: QPointF | None) -> None:
-        """Dim everything except around a point, or nothing."""
-        self._spot = at
-        self.update()
-
-    @property
-    def spot(self) -> QPointF | None:
-        """The position of the spotlight; None when it is off."""
-        return self._spot
-
-    def resize_spot(self, steps: float) -> None:
-        """Resize the spotlight by steps of the mouse wheel."""
-        self._radius = min(max(self._radius * 1.15**steps, SPOTS[0]), SPOTS[1])
-        self.update()
-
     def _find_picture(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
         """Return the picture of a slide, drawn on first use."""
         known = self._pictures.pop(id(content), None)
@@ -332,8 +311,6 @@ class SlideView(HasCells, FollowsTheme, QWidget):
             painter.setPen(QPen(QColor(palette_of(self).ink), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.locate_cell(place))
-        if self._spot is not None:
-            self._paint_spot(painter, self._spot)
         painter.end()
         self.painted.emit()
 
@@ -349,17 +326,6 @@ class SlideView(HasCells, FollowsTheme, QWidget):
         size = inset.deviceIndependentSize().scaled(box.width * scale, box.height * scale, keep)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawPixmap(QRectF(QPointF(box.x * scale, box.y * scale), size), inset, QRectF(inset.rect()))
-
-    def _paint_spot(self, painter: QPainter, at: QPointF) -> None:
-        dark = QPainterPath()
-        dark.setFillRule(Qt.FillRule.OddEvenFill)
-        dark.addRect(QRectF(self.rect()))
-        radius = self._radius * self.height() / 100
-        dark.addEllipse(at, radius, radius)
-        shade = QColor("#000000")
-        shade.setAlphaF(DIM if compute_luminance(palette_of(self).ground) > 0.2 else 0.82)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillPath(dark, shade)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -19,6 +19,7 @@ from attnlab.figures.arrows.arrow_data import ArrowsData
 from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
 from attnlab.ui.widgets.arrows.arrow_plane import ArrowPlane
+from tests.ui.lessons.test_lessons_workspace import find_controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -458,3 +459,18 @@ def test_with_reduced_motion_the_arrows_are_there_at_once(person: "Person") -> N
     finally:
         set_reduced_motion(False)
     assert lens.plane.motion.data is None
+
+
+def test_a_step_of_a_lesson_draws_the_arrows_of_its_slide(person: "Person") -> None:
+    controller = find_controller(person)
+    controller.open("attention-is-geometry", 0)
+    lens = open_lens(person)
+    assert list_kinds(lens.plane) == {"inputs"}, "the text tells where the arrows of the words point"
+    controller.player.go(1)
+    person.settle()
+    assert list_kinds(lens.plane) == {"queries", "keys"}
+
+
+def list_kinds(plane: ArrowPlane) -> set[str]:
+    assert plane.data is not None
+    return {arrow.key[0] for arrow in plane.data.arrows if isinstance(arrow.key, tuple)}

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
+from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from attnlab.ui.predict.answer_row import AnswerRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of, read
 
@@ -58,3 +60,36 @@ def test_a_student_calculates_dw_q_by_hand_and_the_lesson_grades_it(person: "Per
     for row, value in zip(others, by_hand[1:], strict=True):
         assert enter(row, f"{value:.4f}").startswith("Right. ")
     person.wait_for(lambda: "The whole table is one column of X" in read(person))
+
+
+def test_each_step_shows_the_cards_that_it_is_about(person: "Person") -> None:
+    open_step(person, "What should come out?")
+    controller, lenses = find_controller(person), person.playground.lenses
+    assert lenses.current == "canvas"
+    for step, slide in enumerate(controller.player.slides[1:], 1):
+        controller.player.go(step)
+        person.settle()
+        assert lenses.current == "backward", slide.step.title
+        assert find_card(person, slide.stage).isVisible()
+    controller.close()
+    person.settle()
+    assert lenses.current == "canvas"
+
+
+def test_a_gradient_is_not_checked_by_trying_before_it_is_revealed(person: "Person") -> None:
+    open_step(person, "dW_q by hand")
+    trial = find_lens(person).trial
+    person.wait_for(lambda: trial.told.text() == "The held number is not computed yet.")
+    assert not trial.lines.isVisible()
+    find_controller(person).player.finish()
+    person.wait_for(trial.lines.isVisible)
+
+
+def find_lens(person: "Person") -> BackwardLens:
+    lens = person.playground.lenses.stack.currentWidget()
+    assert isinstance(lens, BackwardLens)
+    return lens
+
+
+def find_card(person: "Person", stage: str) -> QWidget:
+    return find_lens(person).canvas.cards[stage]

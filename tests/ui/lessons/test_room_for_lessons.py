@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 
+from attnlab.ui.predict.answer_row import AnswerRow
 from attnlab.ui.predict.choice_sheet import ChoiceRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
 
@@ -63,6 +64,19 @@ def test_a_question_with_many_answers_or_below_two_charts_is_in_sight(person: "P
     open_step(person, name, step)
     text = person.find(QScrollArea, "The step’s text")
     person.wait_for(lambda: text.verticalScrollBar().maximum() == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "kind", "count"),
+    [("induction-by-hand", 1, ChoiceRow, 3), ("bahdanau-luong", 12, AnswerRow, 3)],
+)
+def test_a_short_question_shows_all_its_answers_in_large_type(
+    person: "Person", name: str, step: int, kind: type[QWidget], count: int
+) -> None:
+    open_step(person, name, step, 150)
+    answers = [each for each in panel_of(person).findChildren(kind) if each.isVisible()]
+    assert len(answers) == count
+    person.wait_for(lambda: all(each.visibleRegion().boundingRect() == each.rect() for each in answers))
 
 
 def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> None:

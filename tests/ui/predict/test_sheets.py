@@ -69,6 +69,14 @@ def test_rows_of_weights_with_a_blank_are_empty_and_others_are_filled(qtbot: QtB
     assert scores.secret == frozenset()
 
 
+def test_the_score_the_other_way_round_is_empty_if_it_is_the_answer(qtbot: QtBot) -> None:
+    (same,) = made("journey-untrained", Cell("scores", 2, 1, 0)).wanted
+    assert same.cells[1][2] == same.cells[2][1]
+    assert same.secret == {(1, 2)}
+    (different,) = made("journey", Cell("scores", 2, 1, 0)).wanted
+    assert different.secret == frozenset()
+
+
 def test_a_blank_is_empty_in_every_table_of_pairs(qtbot: QtBot) -> None:
     one = made("journey", Cell("scores", 2, 1, 0), Cell("scaled", 3, 3, 0))
     scores, scaled = one.wanted

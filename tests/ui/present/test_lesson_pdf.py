@@ -75,6 +75,13 @@ def test_blanks_stay_empty_and_answers_come_last() -> None:
     assert lines == ["Step 2. How much does “journey” give to “Your”?", f"weights[1, 0] = {answer}"]
 
 
+def test_the_answer_of_a_choice_is_the_choice() -> None:
+    text = TEXT.replace("blank: weights[1, 0]", "blank: weights[1, :]\nchoices:\n  - little\n  - much\nright: 1")
+    answers = compute_pages(parse(text, "paper"))[-1]
+    lines = ["".join(run.text for run in each.runs) for each in answers.text]
+    assert lines == ["Step 2. How much does “journey” give to “Your”?", "1  little"]
+
+
 def test_a_tour_of_the_open_experiment_can_be_printed(tmp_path: Path) -> None:
     e = preset("journey")
     lesson = make_tour(e)

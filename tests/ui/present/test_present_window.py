@@ -142,9 +142,10 @@ def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture
     talk = lecture()
     talk.press(Key.Key_S)
     at, none = QPointF(640, 360), Qt.MouseButton.NoButton
-    moved = QMouseEvent(QEvent.Type.MouseMove, at, at, none, none, Qt.KeyboardModifier.NoModifier)
+    there = QPointF(talk.presentation.view.mapToGlobal(at.toPoint()))
+    moved = QMouseEvent(QEvent.Type.MouseMove, at, there, none, none, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(talk.presentation.view, moved)
-    assert talk.presentation.view.spot == at
+    assert talk.presentation.spotlight.at == at
     image = talk.presentation.grab().toImage()
     assert image.pixelColor(20, 20).lightness() < 120
     inside = _lit(talk)
@@ -154,8 +155,25 @@ def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture
     QApplication.sendEvent(talk.presentation, event)
     assert _lit(talk) > inside
     talk.press(Key.Key_Escape)
-    assert talk.presentation.view.spot is None
+    assert not talk.presentation.spotlight.isVisible()
     assert talk.presentation.isVisible()
+
+
+def test_the_spotlight_dims_the_table_too_and_follows_the_mouse_over_it(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_E, Key.Key_S)
+    table, spotlight = talk.presentation.parts.table, talk.presentation.spotlight
+    spotlight.at = QPointF(1270, 710)
+    talk.wait()
+
+    def look() -> int:
+        return talk.presentation.grab().toImage().pixelColor(corner).lightness()
+
+    corner = table.geometry().topLeft() + QPoint(2, table.height() // 2)
+    assert table.isVisible()
+    assert look() < 120
+    QTest.mouseMove(table.table.viewport(), QPoint(3, table.table.viewport().height() // 2))
+    talk.person.wait_for(lambda: look() > 150)
 
 
 def _lit(talk: Any) -> int:

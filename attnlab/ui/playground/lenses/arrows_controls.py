@@ -86,6 +86,10 @@ class ArrowControls(QWidget):
         """What the first plane shows: "pairs" or "inputs"."""
         return str(self._drawn.value())
 
+    def draw(self, drawn: str) -> None:
+        """Choose what the first plane shows, without the signal."""
+        self._drawn.set_value(drawn)
+
     @property
     def follows(self) -> str:
         """What follows a drag of a query, key or value: "matrix" or "token"."""

@@ -97,6 +97,9 @@ class ArrowsLens(Lens):
         below.column.addWidget(self.table)
         column.addWidget(below)
 
+    def turn_to(self, stage: str) -> None:
+        self.controls.draw("inputs" if stage in ("inputs", "memory") else "pairs")
+
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._trace, self._view = trace, view
         if not self._is_dragged:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from attnlab.attention.edits.descent import choose_loss
 from attnlab.attention.registries.losses import CLASS, LOSSES, NONE, WEIGHT, is_on
+from attnlab.attention.stages import walk
 from attnlab.attention.stages.presence import is_gradient
 from attnlab.base.errors import ExperimentError
 from attnlab.ui.base.guard import guarded
@@ -34,6 +35,7 @@ from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
@@ -54,6 +56,7 @@ class BackwardLens(Lens):
     title = "Backward"
     about = "Choose a loss: the backward pass in steps, each gradient as arithmetic, and steps down the gradient"
     tab_order = 27
+    has_cards = True
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
@@ -153,6 +156,11 @@ class BackwardLens(Lens):
         if cell is None or not is_gradient(cell.stage) or cell.stage not in trace:
             self._asked = None
             self.trial.show_trial(None, None)
+            return
+        if not _is_known(trace.experiment, view, cell):
+            self._asked = None
+            self.trial.show_trial(None, None)
+            self.trial.say("The held number is not computed yet.")
             return
         asked = trace.experiment, cell
         if asked != self._asked:
@@ -258,3 +266,9 @@ class BackwardLens(Lens):
         if count > 1:
             self.curve.show_steps(found)
         self.curve.setVisible(count > 1)
+
+
+def _is_known(e: "Experiment", view: "View", cell: "Cell") -> bool:
+    """Return whether the walk has reached a cell, and no question asks for it."""
+    unknown = walk.unknown_cells(e, walk.fit_place(e, view.at), cell.stage)
+    return unknown is None or not unknown[cell.row, cell.column]

@@ -53,6 +53,8 @@ class Lens(QWidget):
     pages: tuple[str, ...] = ()
     is_explained = True
     """Whether the explanation beside the lens tells about what it shows."""
+    has_cards = False
+    """Whether it has a canvas, whose cards compare the current state with the pinned one."""
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +87,9 @@ class Lens(QWidget):
 
     def open_page(self, page: str) -> None:
         """Show a page by name, "" for the open one; most lenses have only one page."""
+
+    def turn_to(self, stage: str) -> None:
+        """Show what a step of a lesson about a stage is about; most lenses show the same for all stages."""
 
     def show_view(self, view: "View") -> None:
         """Show the same trace with another view; most lenses do not depend on the view."""

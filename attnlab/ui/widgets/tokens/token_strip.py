@@ -258,7 +258,7 @@ class TokenStrip(DrawnList):
             text = f"{UNMASK if at in (self._masked or ()) else MASK}  (H)"
         else:
             token, masked = self._tokens[at][:2000], f", {SAID}" if at in (self._masked or ()) else ""
-            text = f"<qt>{escape(token if token.strip() else visible(token))}<br>position {at + 1}{masked}</qt>"
+            text = f"<qt>{escape(token if token.strip() else visible(token))}<br>position {at}{masked}</qt>"
         QToolTip.showText(event.globalPos(), text, self.viewport(), self.chip_rect(at))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
