@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from attnlab.attention.edits import token_edits
 from attnlab.document.settings import Settings, load_settings
 from attnlab.ui.playground.first_steps_card import FirstStepsCard
+from attnlab.ui.playground.first_steps_place import MARGIN, FirstStepsPlace
 from tests.ui.conftest import Person
 
 Sit = Callable[..., Person]
@@ -174,6 +175,26 @@ def test_the_room_for_the_card_is_the_same_with_and_without_a_scroll_bar(person:
     inputs.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     person.wait_for(lambda: strip.height() > high)
     assert inputs.measure_least_height() == least
+
+
+def test_the_card_never_goes_because_of_the_scroll_bar_that_it_adds(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or it comes back without the bar, beside which its text takes another line, and so on for ever."""
+    inputs, place = person.playground.inputs, person.playground.first_steps_place
+    asked, has_room = [], FirstStepsPlace._has_room
+    monkeypatch.setattr(FirstStepsPlace, "_has_room", lambda place: asked.append(1) or has_room(place))
+    wide = inputs.width() - 2 * MARGIN
+    heights = [place.card.heightForWidth(wide - less) for less in (0, inputs.verticalScrollBar().sizeHint().width())]
+    assert heights[0] < heights[1]
+    around = person.window.height() - inputs.height() + inputs.measure_least_height() + 2 * MARGIN
+    for height in range(heights[0] - 1, heights[1] + 2, 3):
+        person.window.resize(1440, around + height)
+        person.wait_for(lambda wanted=around + height: person.window.height() == wanted)
+        asked.clear()
+        for _ in range(10):
+            QApplication.processEvents()
+        assert len(asked) <= 3, height
 
 
 @pytest.mark.slow

@@ -109,9 +109,11 @@ class FirstStepsPlace(QObject):
 
     def _has_room(self) -> bool:
         inputs = self._inputs
-        if inputs.isHidden() or inputs.geometry().right() < 0 or self._width() < px(LEAST_WIDTH):
+        # beside a scroll bar, even if there is none: the card may add one, and must not go because of it
+        width = inputs.width() - inputs.verticalScrollBar().sizeHint().width() - 2 * MARGIN
+        if inputs.isHidden() or inputs.geometry().right() < 0 or width < px(LEAST_WIDTH):
             return False
-        return inputs.height() - self.card.heightForWidth(self._width()) - 2 * MARGIN >= inputs.measure_least_height()
+        return inputs.height() - self.card.heightForWidth(width) - 2 * MARGIN >= inputs.measure_least_height()
 
     @Slot()
     def _on_link_clicked(self) -> None:
