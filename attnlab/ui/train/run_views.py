@@ -13,9 +13,12 @@ from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.run_words import EDITED, Named, name_beside
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
+from attnlab.ui.widgets.charts.chart_scale import round_up
 from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
+SHORTEST_AXIS = 100
+"""The least number of steps that the axis of a run’s curves shows, unless the run has fewer."""
 MOST_LETTERS = 32
 """The most letters of a run’s name in a legend; of a longer one, the middle is left out."""
 
@@ -59,9 +62,7 @@ class RunViews(QObject):
     @Slot()
     def show_course(self) -> None:
         """Show the course of each head."""
-        session = self._session
-        spec = session.run.spec if session.run is not None else session.spec
-        self._maps.show_course(*session.inspection.make_course_lines(), float(spec.train.steps))
+        self._maps.show_course(*self._session.inspection.make_course_lines(), self._find_axis_end())
 
     def show_cursor(self, step: int) -> None:
         """Move to a step in all curves, unless the training is followed."""
@@ -84,7 +85,12 @@ class RunViews(QObject):
         others = [make_curves(each, name_curves(spec, each, named)) for each in overlaid]
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
-        self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
+        self._curves.show_curves(mine, others, end=self._find_axis_end(), baselines=baselines)
+
+    def _find_axis_end(self) -> float:
+        """Return the end of the axis of the curves: that of the planned run before there is one."""
+        session, run = self._session, self._session.run
+        return find_axis_end(run.step, run.spec.train.steps) if run is not None else float(session.spec.train.steps)
 
 
 def _describe_memory(run: Run | None) -> str:
@@ -93,6 +99,11 @@ def _describe_memory(run: Run | None) -> str:
         return ""
     n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB
     return f"{format_count(n, 'moment')} · {size:.0f} of {limit:.0f} MiB"
+
+
+def find_axis_end(step: int, steps: int) -> float:
+    """Return the end of the axis of a run that has taken a number of ``steps``: round, so that it seldom moves."""
+    return min(round_up(max(step, SHORTEST_AXIS)), float(steps))
 
 
 def name_curves(spec: RunSpec, run: Run, others: Iterable[Named]) -> str:
