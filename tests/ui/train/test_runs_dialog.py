@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMessageBox
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
@@ -62,6 +62,27 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
     pupil.wait_for(lambda: table.rowCount() == 1)
     assert not first.exists()
+    dialog.reject()
+
+
+@pytest.mark.slow
+def test_no_button_moves_when_curves_are_overlaid_or_hidden(pupil: Pupil) -> None:
+    other = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    dialog.table.choose(other)
+    texts, places = [], []
+    for over in (True, False, True):
+        pupil.wait_for(lambda over=over: (pupil.tools.runs.find_overlaid(other) is not None) == over)
+        QApplication.processEvents()  # which lays the buttons out
+        texts.append(dialog.over_button.text())
+        places.append([button.geometry() for button in dialog.findChildren(QPushButton)])
+        dialog.over_button.click()
+    assert texts == ["Hide curves", "Overlay curves", "Hide curves"]
+    assert places[0] == places[1] == places[2]
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
     dialog.reject()
 
 
