@@ -79,7 +79,8 @@ def format_title(found: Summary) -> str:
 def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
     """Return the title of a run: the user's name for it, else its task, its seed, and when it began.
 
-    A branch, and a run of a queue, add their part: "Reverse · seed 0, from step 265 · 14:32".
+    A branch, and a run of a queue, add their part: "Reverse · seed 0, from step 265 · 14:32:16". Short runs may begin
+    in the same minute.
     """
     from attnlab.training.tasks import TASKS
 
@@ -88,7 +89,7 @@ def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0
         return name
     began = find_start(folder, saved)
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
-    return f"{told} · {format_time(began)}" if began else told
+    return f"{told} · {format_time(began, exact=True)}" if began else told
 
 
 def find_start(folder: Path | None, saved: float = 0.0) -> float:
@@ -101,19 +102,14 @@ def find_start(folder: Path | None, saved: float = 0.0) -> float:
 
 
 def tell_apart(names: Sequence[str], starts: Sequence[float]) -> list[str]:
-    """Return the names of runs, equal ones with the time at which each began, to the second if the minute is the same.
+    """Return the names of runs, equal ones with the time at which each began, as in the titles of runs.
 
     A run whose start isn't known, 0, keeps its name.
     """
-    told = list(names)
-    for exact in (False, True):
-        if len(set(told)) < len(told):
-            named = zip(names, starts, strict=True)
-            told = [
-                f"{name} · {format_time(start, exact=exact)}" if start and names.count(name) > 1 else name
-                for name, start in named
-            ]
-    return told
+    return [
+        f"{name} · {format_time(start, exact=True)}" if start and names.count(name) > 1 else name
+        for name, start in zip(names, starts, strict=True)
+    ]
 
 
 def make_heading(name: str, spec: RunSpec, others: Iterable[Named] = ()) -> str:

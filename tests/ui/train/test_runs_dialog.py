@@ -34,7 +34,7 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     assert dialog is not None
     table = dialog.table
     rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
-    assert [re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d$", "now", row) for row in rows] == [
+    assert [re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$", "now", row) for row in rows] == [
         "Reverse · seed 1 · now",
         "Reverse · seed 0 · now",
     ]
@@ -226,8 +226,10 @@ def test_a_renamed_run_keeps_its_time_and_its_place(pupil: Pupil) -> None:
 def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
-    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"
+    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32:16"
     assert make_title("mine", spec, tmp_path / name) == "mine"
+    later = make_title(name, spec, tmp_path / "reverse-0-20200102-143221")
+    assert later != make_title(name, spec, tmp_path / name)  # short runs begin in the same minute
     assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
     assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
 
@@ -235,7 +237,7 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["reverse, seed 0", "reverse-0-20200102-143216"])
 def test_a_branch_of_a_run_without_a_name_is_titled_as_the_run(name: str, tmp_path: Path) -> None:
     spec, folder = tiny(), tmp_path / "reverse-0-20200102-143216"
-    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32"
+    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32:16"
     assert make_title(f"{name}, from step 1,265, rate 0.001", spec, folder) == title
     assert make_title("mine, from step 265", spec, folder) == "mine, from step 265"
     found = Summary(folder, f"{name}, from step 265", spec, "ended", 300)
