@@ -279,6 +279,7 @@ class TrainWorkspace(QObject):
         self.footer.show_message("")
         self.footer.stop()
         self.room.make_room_for_maps()
+        self.header.show_about(self.session)
         self._show_state()
 
     @Slot()
