@@ -19,7 +19,7 @@ from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
 SHORTEST_AXIS = 100
-"""The least number of steps that the axis of a run’s curves shows, unless the run has fewer."""
+"""The least number of steps that the axis of curves shows, before a run too, unless the run is to have fewer."""
 MOST_LETTERS = 32
 """The most letters of a run’s name in a legend; of a longer one, the middle is left out."""
 
@@ -100,9 +100,9 @@ class RunViews(QObject):
         self._curves.show_curves(mine, others, end=self._find_axis_end(), baselines=baselines)
 
     def _find_axis_end(self) -> float:
-        """Return the end of the axis of the curves: that of the planned run before there is one."""
         session, run = self._session, self._session.run
-        return find_axis_end(run.step, run.spec.train.steps) if run is not None else float(session.spec.train.steps)
+        spec, step = (session.spec, 0) if run is None else (run.spec, run.step)
+        return find_axis_end(step, spec.train.steps)
 
 
 def _describe_memory(run: Run | None) -> str:

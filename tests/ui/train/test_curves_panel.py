@@ -228,6 +228,7 @@ def test_the_axis_of_a_long_run_grows_in_few_jumps_up_to_the_planned_steps() -> 
 def test_the_curves_of_a_long_run_fill_their_charts_from_the_start_but_keep_the_zoom(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=100_000))
     curves, course = pupil.trainer.curves, pupil.trainer.maps.chart.chart
+    assert curves.loss.x_end == 100  # where an overlaid run has room too
     pupil.trainer.start()
     pupil.wait_for_step(30)
     pupil.trainer.session.pause()
