@@ -130,7 +130,7 @@ class RunsPanel(QWidget):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(f"Delete the run “{name}” permanently?")
         yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         yes.clicked.connect(partial(self._delete, folder))
         box.open()
 

@@ -59,6 +59,14 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     box = pupil.window.findChild(QMessageBox)
     assert box is not None
     assert "the first one" in box.text()
+    pupil.wait_for(lambda: box.focusWidget() is not None)
+    QTest.keyClick(box.focusWidget(), Qt.Key.Key_Return)  # a key too many deletes nothing
+    pupil.wait_for(lambda: pupil.window.findChild(QMessageBox) is None)
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
+    assert first.exists()
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+    box = pupil.window.findChild(QMessageBox)
+    assert box is not None
     pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
     pupil.wait_for(lambda: table.rowCount() == 1)
     assert not first.exists()
