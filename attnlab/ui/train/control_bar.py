@@ -143,17 +143,21 @@ class ControlBar(FollowsTheme, QFrame):
         self.update()
 
     def show_about(self, session: "TrainSession") -> None:
-        """Describe the model."""
+        """Describe the model of the run that is shown; before there is one, that of the settings."""
         from attnlab.training.models import KINDS
         from attnlab.training.tasks import TASKS
 
-        spec, valid = session.spec, session.valid
+        run, valid = session.run, session.valid
+        spec = run.spec if run is not None else session.spec
+        parameters = run.parameters if run is not None else 0
+        if not parameters and valid is not None and valid.spec == spec and not valid.problem:
+            parameters = valid.parameters
         self.title.setText(TASKS[spec.task].title)
         self.title.setToolTip(TASKS[spec.task].title)
         kind = KINDS[spec.model.kind]
         layers = format_count(spec.model.layers, "layer")
         heads = f"{layers} × {format_count(spec.model.heads, 'head')}" if "heads" in kind.fields else layers
-        count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
+        count = f" · {parameters:,} parameters" if parameters else ""
         if off := len(read_heads(spec.train.heads_off)):
             heads += f", {off} off"
         self.about.setText(f"{kind.title} · {heads}{count}")

@@ -19,6 +19,7 @@ from attnlab.ui.widgets.surface import Surface
 if TYPE_CHECKING:
     from attnlab.training.stream_view import Stream
 
+FIRST = "Reading the first answers inside the model…"
 LENS = (
     "What the model would answer if it stopped there: each line names the likeliest token. Its bar is the probability "
     "of the answer at the head of the column. Click a column for its parts."
@@ -88,7 +89,9 @@ class InsidePage(QScrollArea):
             column.addWidget(card)
         column.addStretch(1)
         self.setWidget(inside)
-        self.missing.hide()
+        self.missing.setText(FIRST)
+        for card in self.cards:
+            card.hide()
         self.table.columns.chosen.connect(self.choose)
         self.table.columns.chosen.connect(self.place_chosen)
         self.bars.bar_clicked.connect(self._on_bar_clicked)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from attnlab.figures.diagram.diagram_data import Diagram, DiagramData, Opened
 from attnlab.training.heads_off import read_heads
@@ -15,6 +15,8 @@ from attnlab.ui.train.inspector import Seen
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
     from attnlab.training.model_tree import Block
+
+FIRST = "Drawing the model…"
 
 
 @guarded
@@ -37,8 +39,13 @@ class ModelPage(QWidget):
         """The name of the run, where two are shown side by side."""
         self.pair: tuple[ModelPage, ...] = ()
         """This page and the one beside it, from left to right, if there are two."""
+        self.first = QLabel(FIRST)
+        self.first.setProperty("role", "muted")
+        self.first.setContentsMargins(18, 4, 18, 0)
+        self.room.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.first, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.room)
         self.view.chosen.connect(self.enter)
         self.view.present_wanted.connect(self.present)
@@ -50,6 +57,8 @@ class ModelPage(QWidget):
         """Show the model of a moment, if its inside was looked at."""
         if seen.inside is None:
             return
+        self.first.hide()
+        self.room.show()
         self._seen = seen
         maps = {each.layer: (each.weights, each.hidden) for each in seen.look.maps}
         off = read_heads(seen.spec.train.heads_off)

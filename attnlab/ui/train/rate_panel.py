@@ -38,7 +38,7 @@ class RatePanel(FollowsTheme, QWidget):
 
     def restyle(self) -> None:
         """Set the least width of the field."""
-        self.field.setMinimumWidth(px(110))
+        self.field.setMinimumWidth(px(96))
 
     @Slot()
     def change(self) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
@@ -40,7 +40,7 @@ class RoundTrip(QObject):
         self._layer = ""
         self._worker = ModelWorker(KINDS, Inspector.prepare, self)
         self.strip = TransferStrip()
-        self.open_button, self.choose_button, self.large_button = QPushButton(), QToolButton(), QPushButton()
+        self.open_button, self.choose_button, self.large_button = QPushButton(), QPushButton("Layer"), QPushButton()
         self._place()
         self._session.progressed.connect(self._on_progressed)
         self._session.inspection.looked.connect(self._on_looked)
@@ -52,12 +52,14 @@ class RoundTrip(QObject):
         for button in (self.open_button, self.large_button):
             button.setText("Open in Playground")
             button.setToolTip(ABOUT)
-        self.choose_button.setText("▾")
+        menu = QMenu(self.choose_button)
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(self._on_choice_wanted)
+        self.choose_button.setMenu(menu)
         self.choose_button.setAccessibleName("Choose a layer to open in the playground")
         self.choose_button.setToolTip("Choose a layer")
         self.open_button.clicked.connect(self.open_layer)
         self.large_button.clicked.connect(self.open_large)
-        self.choose_button.clicked.connect(self._on_choose)
         row = FlowLayout(gap=4)
         row.setContentsMargins(0, 8, 0, 0)
         for widget in (self.open_button, self.choose_button):
@@ -234,9 +236,9 @@ class RoundTrip(QObject):
         self.row.setVisible(bool(self._layer))
 
     @Slot()
-    def _on_choose(self) -> None:
-        below = self.choose_button.mapToGlobal(QPoint(0, self.choose_button.height()))
-        self._make_menu([(layer, -1) for layer in self.layers]).popup(below)
+    def _on_choice_wanted(self) -> None:
+        self.choose_button.menu().clear()
+        self._fill_menu(self.choose_button.menu(), [(layer, -1) for layer in self.layers])
 
     def _on_menu_wanted(self, view: QWidget, at: QPoint) -> None:
         maps = self._workspace.maps
@@ -249,22 +251,22 @@ class RoundTrip(QObject):
         if index is not None:
             layer = self.layers[cards[index].layer]
             several = sum(card.layer == cards[index].layer for card in cards) > 1
-            menu = self._make_menu([(layer, cards[index].head), *([(layer, -1)] if several else [])])
+            menu = QMenu(self._window)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.setToolTipsVisible(True)
+            self._fill_menu(menu, [(layer, cards[index].head), *([(layer, -1)] if several else [])])
             menu.addSeparator()
             maps.view.add_actions(menu, index)
             menu.popup(view.mapToGlobal(at))
 
-    def _make_menu(self, places: list[tuple[str, int]]) -> QMenu:
-        menu = QMenu(self._window)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setToolTipsVisible(True)
+    def _fill_menu(self, menu: QMenu, places: list[tuple[str, int]]) -> None:
+        """Add what opens these layers, each with one head or with all, head −1."""
         for layer, head in places:
             what = layer if head < 0 else f"{layer}, head {head},"
             menu.addAction(f"Open {what} in Playground", partial(self.open, layer, head))
             if head < 0 and self._has_blocks:
                 whole = menu.addAction(f"Open {what} as a whole block", partial(self.open, layer, head, True))
                 whole.setToolTip("With its norms and its feed-forward, which can be edited and sent back too")
-        return menu
 
     @Slot()
     def _on_leave(self) -> None:

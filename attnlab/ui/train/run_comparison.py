@@ -116,6 +116,7 @@ class RunComparison(QObject):
         _share_evenly(body, body.indexOf(maps), right)
         areas = (maps.overview, second.area), (maps.model.area, second.model.area), (maps.whole, second.whole)
         for mine, other in areas:
+            mine.verticalScrollBar().setValue(0)  # where the second, which may be shorter, begins too
             ScrollPair(mine.verticalScrollBar(), other.verticalScrollBar(), second)
         second.whole.set_wanted(maps.whole.wanted)
         maps.whole.wanted_changed.connect(second.whole.set_wanted)

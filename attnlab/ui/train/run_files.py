@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -50,7 +50,9 @@ class RunFiles(QObject):
         self._saved: _Standing | None = None
         self._lane = jobs.Lane("runs")
         self._queue = KeptQueue()
-        self._refused = self._closed = False
+        self._refused: WeakSet[Run] = WeakSet()
+        """The runs that could not be saved the last time."""
+        self._closed = False
         self.timer = QTimer(self)
         self.timer.setInterval(SAVE_MS)
         self.timer.timeout.connect(self._on_time_to_save)
@@ -77,6 +79,8 @@ class RunFiles(QObject):
         if not self._closed:
             self.timer.stop()
             self._save(self._session.run, again=True)
+            for run in list(self._refused):  # earlier ones, such as one that was reset
+                self._write(run)
             self._closed = True
             self._lane.finish()
             self._lane.join(LEAVE_S)
@@ -152,15 +156,15 @@ class RunFiles(QObject):
         now = _read_state(run) if run is not None else None
         if not self._keeps or run is None or len(run.steps) < 1:
             return
-        if now == self._saved and not (again and self._refused):
+        if now == self._saved and not (again and run in self._refused):
             return
-        self._saved, self._refused = now, False
-        self._write(run, self._on_refused)
+        self._saved = now
+        self._write(run)
 
     def keep(self, run: Run) -> None:
         """Save a run that was trained beside the session's, as it is."""
         if self._keeps and len(run.steps):
-            self._write(run, self.failed.emit)
+            self._write(run)
 
     def leave_queue(self, queue: LeftQueue) -> None:
         """Write a queue down as it stands, for the next window even if this one is killed."""
@@ -177,18 +181,19 @@ class RunFiles(QObject):
         if self._keeps:
             self._do(self._queue.take, lambda found: then(found) if found is not None else None, "reading the queue")
 
-    def _write(self, run: Run, on_refused: Callable[[str], object]) -> None:
+    def _write(self, run: Run) -> None:
+        self._refused.discard(run)
         folder = self._folders.get(run) or store.new_folder(run.spec)
         if run not in self._folders:
             self._folders[run] = folder
             with suppress(OSError):  # saving reports this error
                 folder.mkdir(parents=True)  # reserves the name
         save = partial(store.save, run.state(), folder)
-        self._do(save, lambda _: self.refresh(), "saving the run", on_refused)
+        self._do(save, lambda _: self.refresh(), "saving the run", partial(self._on_refused, run))
 
-    def _on_refused(self, problem: str) -> None:
-        self._refused = True
-        self.failed.emit(problem)
+    def _on_refused(self, run: Run, problem: str) -> None:
+        self._refused.add(run)
+        self.failed.emit(f"The run is not saved. {problem}")
 
     @Slot()
     def _on_started(self) -> None:
@@ -203,7 +208,7 @@ class RunFiles(QObject):
     def _on_progressed(self) -> None:
         run = self._session.run
         if run is not self._last:
-            self._save(self._last)
+            self._save(self._last, again=True)
             self._last, self._saved = run, None
             if run is not None and self.find_source(run) is not None:
                 self._saved = _read_state(run)

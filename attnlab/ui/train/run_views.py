@@ -1,6 +1,7 @@
 """Shows a run in the panels: moments and marks on the time line, curves, the course of each head."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
@@ -10,12 +11,15 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import EDITED, Named, name_beside
+from attnlab.ui.train.run_words import EDITED, Named, find_start, name_beside, tell_apart
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
+from attnlab.ui.widgets.charts.chart_scale import round_up
 from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
+SHORTEST_AXIS = 100
+"""The least number of steps that the axis of curves shows, before a run too, unless the run is to have fewer."""
 MOST_LETTERS = 32
 """The most letters of a run’s name in a legend; of a longer one, the middle is left out."""
 
@@ -23,9 +27,18 @@ MOST_LETTERS = 32
 class RunViews(QObject):
     """Updates the time line, the curves and the course of the heads from a session, on request."""
 
-    def __init__(self, session: TrainSession, footer: TimeBar, curves: CurvesPanel, maps: MapsPanel) -> None:
+    def __init__(
+        self,
+        session: TrainSession,
+        footer: TimeBar,
+        curves: CurvesPanel,
+        maps: MapsPanel,
+        find_folder: Callable[[Run], Path | None],
+    ) -> None:
+        """``find_folder`` returns the folder of a run, None while it has none."""
         super().__init__(session)
         self._session, self._footer, self._curves, self._maps = session, footer, curves, maps
+        self._find_folder = find_folder
 
     def show(self) -> None:
         """Show everything about the run."""
@@ -59,9 +72,7 @@ class RunViews(QObject):
     @Slot()
     def show_course(self) -> None:
         """Show the course of each head."""
-        session = self._session
-        spec = session.run.spec if session.run is not None else session.spec
-        self._maps.show_course(*session.inspection.make_course_lines(), float(spec.train.steps))
+        self._maps.show_course(*self._session.inspection.make_course_lines(), self._find_axis_end())
 
     def show_cursor(self, step: int) -> None:
         """Move to a step in all curves, unless the training is followed."""
@@ -81,10 +92,17 @@ class RunViews(QObject):
         spec = run.spec if run is not None else session.spec
         overlaid = self.list_overlaid()
         named = [(each.name, each.spec) for each in (run, *overlaid) if each is not None]
-        others = [make_curves(each, name_curves(spec, each, named)) for each in overlaid]
+        starts = [find_start(self._find_folder(each)) for each in overlaid]
+        names = tell_apart([name_curves(spec, each, named) for each in overlaid], starts)
+        others = [make_curves(each, name) for each, name in zip(overlaid, names, strict=True)]
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
-        self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
+        self._curves.show_curves(mine, others, end=self._find_axis_end(), baselines=baselines)
+
+    def _find_axis_end(self) -> float:
+        session, run = self._session, self._session.run
+        spec, step = (session.spec, 0) if run is None else (run.spec, run.step)
+        return find_axis_end(step, spec.train.steps)
 
 
 def _describe_memory(run: Run | None) -> str:
@@ -93,6 +111,11 @@ def _describe_memory(run: Run | None) -> str:
         return ""
     n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB
     return f"{format_count(n, 'moment')} · {size:.0f} of {limit:.0f} MiB"
+
+
+def find_axis_end(step: int, steps: int) -> float:
+    """Return the end of the axis of a run that has taken a number of ``steps``: round, so that it seldom moves."""
+    return min(round_up(max(step, SHORTEST_AXIS)), float(steps))
 
 
 def name_curves(spec: RunSpec, run: Run, others: Iterable[Named]) -> str:

@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,21 +79,37 @@ def format_title(found: Summary) -> str:
 def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
     """Return the title of a run: the user's name for it, else its task, its seed, and when it began.
 
-    A branch, and a run of a queue, add their part: "Reverse · seed 0, from step 265 · 14:32". The time comes from the
-    folder's name, else it is when the run was ``saved`` in seconds since the epoch, if known.
+    A branch, and a run of a queue, add their part: "Reverse · seed 0, from step 265 · 14:32:16". Short runs may begin
+    in the same minute.
     """
     from attnlab.training.tasks import TASKS
 
     part = find_part(name, spec)
     if part is None:
         return name
+    began = find_start(folder, saved)
+    told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
+    return f"{told} · {format_time(began, exact=True)}" if began else told
+
+
+def find_start(folder: Path | None, saved: float = 0.0) -> float:
+    """Return when a run began, in seconds since the epoch: as its folder's name says, else when it was ``saved``."""
     stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
     try:
-        began = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
+        return time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
     except (ValueError, OverflowError):  # a folder that the user has named
-        began = saved
-    told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
-    return f"{told} · {format_time(began)}" if began else told
+        return saved
+
+
+def tell_apart(names: Sequence[str], starts: Sequence[float]) -> list[str]:
+    """Return the names of runs, equal ones with the time at which each began, as in the titles of runs.
+
+    A run whose start isn't known, 0, keeps its name.
+    """
+    return [
+        f"{name} · {format_time(start, exact=True)}" if start and names.count(name) > 1 else name
+        for name, start in zip(names, starts, strict=True)
+    ]
 
 
 def make_heading(name: str, spec: RunSpec, others: Iterable[Named] = ()) -> str:
@@ -145,10 +161,11 @@ def describe_end(status: str, step: int, steps: int, sentence: str) -> str:
     return FINISHED if step >= steps or sentence.startswith("Done") else "stopped"
 
 
-def format_time(seconds: float) -> str:
-    """Return a time of day, with the date unless it is today."""
+def format_time(seconds: float, *, exact: bool = False) -> str:
+    """Return a time of day, with its seconds if it is ``exact``, and with the date unless it is today."""
     at, now = time.localtime(seconds), time.localtime()
-    return time.strftime("%H:%M" if at[:3] == now[:3] else "%Y-%m-%d %H:%M", at)
+    date, clock = "" if at[:3] == now[:3] else "%Y-%m-%d ", "%H:%M:%S" if exact else "%H:%M"
+    return time.strftime(date + clock, at)
 
 
 def find_loss(run: Run) -> float:

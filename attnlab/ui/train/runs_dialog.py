@@ -14,6 +14,7 @@ from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 NONE_CHOSEN = "Choose a run in the table first"
 OPEN = "This is the run that is open"
+OVERLAY, HIDE = "Overlay curves", "Hide curves"
 
 
 class RunsDialog(QDialog):
@@ -27,7 +28,7 @@ class RunsDialog(QDialog):
         self.table = RunsTable()
         self.open_button = QPushButton("Open")
         self.open_button.setProperty("primary", "true")
-        self.over_button, self.compare_button = QPushButton("Overlay curves"), QPushButton("Side by side")
+        self.over_button, self.compare_button = QPushButton(OVERLAY), QPushButton("Side by side")
         self.rename_button, self.folder_button = QPushButton("Rename"), QPushButton("Show folder")
         self.delete_button = QPushButton("Delete…")
         self._abouts = {
@@ -102,12 +103,20 @@ class RunsDialog(QDialog):
                 why = ""
             each.setEnabled(not why)
             each.setToolTip(why or about)
-        self.over_button.setText("Hide curves" if over else "Overlay curves")
+        self._name_over_button(over)
         chosen = next((each for each in found if each.folder == folder), None)
         count = f"{len(found) or 'No'} runs are saved." if len(found) != 1 else "One run is saved."
         if chosen is not None:
             count = f"{format_title(chosen)}: {describe_state(chosen)}.{f' {OPEN}.' if here else ''}"
         self.note.setText(count)
+
+    def _name_over_button(self, over: bool) -> None:
+        """Name what the button does, in a width that both names need, so that the buttons beside it stay in place."""
+        widths = []
+        for text in (HIDE, OVERLAY) if not over else (OVERLAY, HIDE):
+            self.over_button.setText(text)
+            widths.append(self.over_button.sizeHint().width())
+        self.over_button.setMinimumWidth(max(widths))
 
     def _do_with_chosen(self, do: object) -> None:
         if self.chosen is not None and callable(do):

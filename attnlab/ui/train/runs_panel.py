@@ -15,7 +15,16 @@ from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
-from attnlab.ui.train.run_words import Named, find_loss, format_line, format_title, make_heading, make_usual_name
+from attnlab.ui.train.run_words import (
+    Named,
+    find_loss,
+    find_start,
+    format_line,
+    format_title,
+    make_heading,
+    make_usual_name,
+    tell_apart,
+)
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -121,7 +130,7 @@ class RunsPanel(QWidget):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(f"Delete the run “{name}” permanently?")
         yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         yes.clicked.connect(partial(self._delete, folder))
         box.open()
 
@@ -200,8 +209,10 @@ class RunsPanel(QWidget):
         colours = self.list_colours()
         others = [each for each in self.found if not self.is_open(each.folder)]
         recent = [each for each in others if each.folder not in colours][:MOST]
-        for each in [each for each in others if each in recent or each.folder in colours]:
-            name, tip = format_line(each, spec, self._list_named())
+        listed = [each for each in others if each in recent or each.folder in colours]
+        lines = [format_line(each, spec, self._list_named()) for each in listed]
+        names = tell_apart([name for name, _ in lines], [find_start(each.folder, each.saved) for each in listed])
+        for each, name, (_, tip) in zip(listed, names, lines, strict=True):
             row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
             row.setChecked(each.folder in colours)
             row.clicked.connect(partial(self.toggle, each.folder))

@@ -65,7 +65,7 @@ class TrainWorkspace(QObject):
         self.question = ChangeQuestion(self)
         self.room.fill(self.header, self.settings, self.maps, self.question)
         self.footer = TimeBar()  # reached by Tab after what is still added to the panels
-        self.views = RunViews(self.session, self.footer, self.curves, self.maps)
+        self.views = RunViews(self.session, self.footer, self.curves, self.maps, self._find_folder)
         self._course = Late(self.views.show_course, self)
         self._connect()
         self.announcements = TrainingAnnouncements(self.session, self.header)
@@ -116,7 +116,10 @@ class TrainWorkspace(QObject):
 
     def make_title(self, run: Run) -> str:
         """Return the title of a run, as the list of runs has it."""
-        return make_title(run.name, run.spec, self.tools.find_folder(run) if self.tools is not None else None)
+        return make_title(run.name, run.spec, self._find_folder(run))
+
+    def _find_folder(self, run: Run) -> Path | None:
+        return self.tools.find_folder(run) if self.tools is not None else None
 
     @Slot()
     def show_names(self) -> None:
@@ -276,6 +279,7 @@ class TrainWorkspace(QObject):
         self.footer.show_message("")
         self.footer.stop()
         self.room.make_room_for_maps()
+        self.header.show_about(self.session)
         self._show_state()
 
     @Slot()

@@ -155,3 +155,16 @@ def test_more_steps_are_no_question_and_another_task_is_a_new_run(pupil: Pupil) 
     pupil.begin(tiny("copy", 30))
     assert not question_of(pupil).isVisible()
     assert pupil.trainer.session.run is None
+
+
+@pytest.mark.slow
+def test_the_bar_describes_the_model_that_is_shown_until_another_is_trained(pupil: Pupil) -> None:
+    about = pupil.trainer.header.about
+    shown = f"1 layer × 2 heads · {pupil.run.parameters:,} parameters"
+    assert about.text().endswith(shown)
+    change(pupil, "layers", "2")
+    pupil.wait_for(question_of(pupil).isVisible)
+    assert about.text().endswith(shown)
+    press(pupil, "new")
+    wait_for_end(pupil)
+    assert about.text().endswith(f"2 layers × 2 heads · {pupil.run.parameters:,} parameters")

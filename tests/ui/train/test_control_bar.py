@@ -81,6 +81,7 @@ def test_hidden_tools_are_in_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
 def test_the_number_of_parameters_is_left_out_rather_than_cut(
     bar: ControlBar, session: TrainSession, qtbot: QtBot
 ) -> None:
+    session.reset()  # the bar describes a run, if there is one
     with qtbot.waitSignal(session.checked):
         session.set_spec(replace(session.spec, model=replace(session.spec.model, heads=1)))
     bar.show_about(session)

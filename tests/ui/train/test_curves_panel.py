@@ -10,8 +10,10 @@ from pytestqt.qtbot import QtBot
 from attnlab.figures.diagram.scene import Polyline
 from attnlab.figures.palette import PALETTES, parse_rgb
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+from attnlab.ui.train.run_views import find_axis_end
 from attnlab.ui.widgets.charts.chart_legend import list_entries
 from attnlab.ui.widgets.charts.plot_scene import draw_plot, read_plot
+from tests.ui.train.pupil import Pupil, tiny
 
 
 def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> None:
@@ -213,3 +215,38 @@ def test_the_gradients_of_the_layers_are_shown_in_place_of_the_loss_and_named(qt
     QTest.mouseClick(panel.switch.buttons()[0], Qt.MouseButton.LeftButton)
     assert panel.loss.isVisible()
     assert not panel.gradient_legend.isVisible()
+
+
+def test_the_axis_of_a_long_run_grows_in_few_jumps_up_to_the_planned_steps() -> None:
+    ends = [find_axis_end(step, 30_000) for step in range(30_001)]
+    assert list(dict.fromkeys(ends)) == [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000]
+    assert all(step <= end <= max(100, 2.5 * step) for step, end in enumerate(ends))
+    assert find_axis_end(0, 60) == find_axis_end(60, 60) == 60
+
+
+@pytest.mark.slow
+def test_the_curves_of_a_long_run_fill_their_charts_from_the_start_but_keep_the_zoom(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=100_000))
+    curves, course = pupil.trainer.curves, pupil.trainer.maps.chart.chart
+    assert curves.loss.x_end == 100  # where an overlaid run has room too
+    pupil.trainer.start()
+    pupil.wait_for_step(30)
+    pupil.trainer.session.pause()
+    pupil.wait_for(lambda: pupil.trainer.session.state == "paused")
+    pupil.wait_for(lambda: course.x_end == curves.loss.x_end)
+    before = pupil.run.step
+    assert before <= curves.loss.x_end <= max(100, 2.5 * before)
+    assert curves.right.x_end == curves.loss.x_end
+    curves.loss.zoom(2.0, 0.0)
+    zoomed = curves.loss.stretch
+    assert zoomed is not None
+    pupil.trainer.start()
+    pupil.wait_for_step(round(curves.loss.x_end) + 1)
+    pupil.trainer.session.pause()
+    pupil.wait_for(lambda: pupil.trainer.session.state == "paused")
+    assert curves.loss.x_end >= pupil.run.step > before
+    assert curves.loss.stretch == curves.right.stretch == zoomed
+    curves.show_all()
+    assert curves.loss.x_range == curves.right.x_range == (0.0, curves.loss.x_end)
+    pupil.trainer.session.stop()
+    pupil.wait_for(lambda: not pupil.trainer.session.alive)

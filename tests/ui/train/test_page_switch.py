@@ -77,3 +77,19 @@ def test_mean_stands_beside_gradients(pupil: Pupil, type_size: int) -> None:
         mean, gradients = head.mean.geometry(), head.gradients.geometry()
         assert mean.center().y() == gradients.center().y()
         assert gradients.left() - mean.right() <= 10
+
+
+@pytest.mark.slow
+def test_a_page_that_is_still_computed_says_so_and_shows_no_empty_parts(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    maps = pupil.trainer.maps
+    for page, told, parts in (
+        ("model", maps.model.first, [maps.model.room]),
+        ("inside", maps.inside.missing, maps.inside.cards),
+    ):
+        maps.show_page(page)
+        assert told.isVisible()
+        assert told.text().endswith("…")
+        assert not any(part.isVisible() for part in parts)
+        pupil.wait_for(lambda parts=parts: all(part.isVisible() for part in parts))
+        assert not told.isVisible()

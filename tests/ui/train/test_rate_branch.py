@@ -52,3 +52,13 @@ def test_a_rate_that_is_none_is_refused_and_the_run_goes_on(pupil: Pupil) -> Non
     assert pupil.run is run
     assert not pupil.trainer.session.alive
     assert "type another one, above 0" in pupil.trainer.footer.message.text()
+
+
+@pytest.mark.slow
+def test_the_field_and_its_button_are_in_one_line_beside_the_default_settings(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    panel = pupil.tools.rate
+    pupil.wait_for(panel.isVisible)
+    assert panel.button.geometry().left() > panel.field.geometry().right()
+    assert panel.button.geometry().center().y() == pytest.approx(panel.field.geometry().center().y(), abs=1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 
 from attnlab.attention import edits
 from tests.ui.conftest import Person
@@ -18,6 +18,16 @@ def shown_maps(pupil: Pupil, layer: str) -> np.ndarray:
     seen = pupil.trainer.session.inspection.seen
     assert seen is not None
     return next(each.weights for each in seen.look.maps if each.layer == layer)
+
+
+def open_choice(pupil: Pupil) -> QMenu:
+    """Return the menu of layers, as it is shown; a press would wait for the choice."""
+    button = pupil.find(QPushButton, "Choose a layer")
+    assert button.text() == "Layer"  # the arrow is that of every button with a menu
+    menu = button.menu()
+    assert isinstance(menu, QMenu)
+    menu.aboutToShow.emit()
+    return menu
 
 
 @pytest.mark.slow
@@ -140,7 +150,6 @@ def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
 )
 def test_every_kind_of_layer_opens_with_the_maps_of_the_model(pupil: Pupil, task: str, kind: str, layer: str) -> None:
     pupil.begin(tiny(task, kind=kind))
-    pupil.click(pupil.find(QToolButton, "Choose a layer"))
     pupil.wait_for(lambda: pupil.tools.round_trip.layers != () and layer in pupil.tools.round_trip.layers)
     maps = shown_maps(pupil, layer)
     pupil.tools.round_trip.open(layer, -1)
@@ -153,15 +162,12 @@ def test_a_layer_opens_as_a_whole_block_and_its_feed_forward_is_sent_back(pupil:
     pupil.begin(tiny())
     trip = pupil.tools.round_trip
     pupil.wait_for(lambda: trip.layers != ())
-    pupil.click(pupil.find(QToolButton, "Choose a layer"))
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
+    menu = open_choice(pupil)
     assert [action.text() for action in menu.actions()] == [
         "Open decoder 1 in Playground",
         "Open decoder 1 as a whole block",
     ]
     menu.actions()[1].trigger()
-    menu.close()
     pupil.wait_for_playground()
     assert pupil.document.scene.title == "Reverse · decoder 1, whole block · step 0"
     assert pupil.experiment.config.block == "before"
@@ -182,8 +188,5 @@ def test_layers_without_a_block_are_not_offered_as_one(pupil: Pupil) -> None:
     pupil.begin(tiny("dates", kind="luong"))
     trip = pupil.tools.round_trip
     pupil.wait_for(lambda: trip.layers != ())
-    pupil.click(pupil.find(QToolButton, "Choose a layer"))
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
+    menu = open_choice(pupil)
     assert [action.text() for action in menu.actions()] == ["Open alignment in Playground"]
-    menu.close()

@@ -37,8 +37,34 @@ def test_a_run_that_could_not_be_saved_is_saved_when_closing(session: TrainSessi
     store.find_runs_folder().write_text("in the way")
     with qtbot.waitSignal(keeper.failed) as told:
         session.ended.emit("")
+    assert told.args[0].startswith("The run is not saved. ")
     assert "cannot be written" in told.args[0]
     store.find_runs_folder().unlink()
+    keeper.close()
+    (found,) = store.list_runs()
+    assert found.step == run.step
+
+
+@pytest.mark.parametrize("free_at", ["reset", "close"])
+def test_a_run_that_could_not_be_saved_is_saved_when_it_is_left_or_later(
+    session: TrainSession, free_at: str, qtbot: QtBot
+) -> None:
+    keeper, run = RunFiles(session), session.run
+    assert run is not None
+    session.progressed.emit()
+    store.find_runs_folder().write_text("in the way")
+    with qtbot.waitSignal(keeper.failed):
+        session.ended.emit("")
+    if free_at == "reset":
+        store.find_runs_folder().unlink()
+        session.reset()
+    else:
+        with qtbot.waitSignal(keeper.failed):
+            session.reset()
+        store.find_runs_folder().unlink()
+    assert run in session.kept
+    qtbot.waitUntil(lambda: not keeper.busy)
+    assert bool(store.list_runs()) is (free_at == "reset")
     keeper.close()
     (found,) = store.list_runs()
     assert found.step == run.step

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMessageBox
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
@@ -34,7 +34,7 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     assert dialog is not None
     table = dialog.table
     rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
-    assert [re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d$", "now", row) for row in rows] == [
+    assert [re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$", "now", row) for row in rows] == [
         "Reverse · seed 1 · now",
         "Reverse · seed 0 · now",
     ]
@@ -59,9 +59,38 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     box = pupil.window.findChild(QMessageBox)
     assert box is not None
     assert "the first one" in box.text()
+    pupil.wait_for(lambda: box.focusWidget() is not None)
+    QTest.keyClick(box.focusWidget(), Qt.Key.Key_Return)  # a key too many deletes nothing
+    pupil.wait_for(lambda: pupil.window.findChild(QMessageBox) is None)
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
+    assert first.exists()
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+    box = pupil.window.findChild(QMessageBox)
+    assert box is not None
     pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
     pupil.wait_for(lambda: table.rowCount() == 1)
     assert not first.exists()
+    dialog.reject()
+
+
+@pytest.mark.slow
+def test_no_button_moves_when_curves_are_overlaid_or_hidden(pupil: Pupil) -> None:
+    other = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    dialog.table.choose(other)
+    texts, places = [], []
+    for over in (True, False, True):
+        pupil.wait_for(lambda over=over: (pupil.tools.runs.find_overlaid(other) is not None) == over)
+        QApplication.processEvents()  # which lays the buttons out
+        texts.append(dialog.over_button.text())
+        places.append([button.geometry() for button in dialog.findChildren(QPushButton)])
+        dialog.over_button.click()
+    assert texts == ["Hide curves", "Overlay curves", "Hide curves"]
+    assert places[0] == places[1] == places[2]
+    pupil.wait_for(lambda: not pupil.tools.keeper.busy)
     dialog.reject()
 
 
@@ -205,8 +234,10 @@ def test_a_renamed_run_keeps_its_time_and_its_place(pupil: Pupil) -> None:
 def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
-    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"
+    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32:16"
     assert make_title("mine", spec, tmp_path / name) == "mine"
+    later = make_title(name, spec, tmp_path / "reverse-0-20200102-143221")
+    assert later != make_title(name, spec, tmp_path / name)  # short runs begin in the same minute
     assert make_title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
     assert make_title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
 
@@ -214,7 +245,7 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["reverse, seed 0", "reverse-0-20200102-143216"])
 def test_a_branch_of_a_run_without_a_name_is_titled_as_the_run(name: str, tmp_path: Path) -> None:
     spec, folder = tiny(), tmp_path / "reverse-0-20200102-143216"
-    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32"
+    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32:16"
     assert make_title(f"{name}, from step 1,265, rate 0.001", spec, folder) == title
     assert make_title("mine, from step 265", spec, folder) == "mine, from step 265"
     found = Summary(folder, f"{name}, from step 265", spec, "ended", 300)

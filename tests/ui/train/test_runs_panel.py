@@ -1,5 +1,6 @@
 """Saved runs: listed, overlaid, opened and continued, renamed and deleted."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from attnlab.training.run import Run
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.train.run_views import name_curves
-from attnlab.ui.train.run_words import describe_difference
+from attnlab.ui.train.run_words import describe_difference, tell_apart
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -174,3 +175,22 @@ def test_runs_of_other_seeds_are_told_apart_whatever_else_differs() -> None:
     ):
         other = replace(spec, train=replace(spec.train, seed=3, **changed))
         assert describe_difference(spec, other, 200 if changed else 2000) == told
+
+
+def test_runs_with_equal_names_are_told_apart_by_the_times_at_which_they_began() -> None:
+    day = time.mktime(time.strptime("2020-01-02 14:32:16", "%Y-%m-%d %H:%M:%S"))
+    names = ["seed 0", "seed 1", "seed 0"]
+    told = ["seed 0 · 2020-01-02 14:32:16", "seed 1", "seed 0 · 2020-01-02 14:32:21"]
+    assert tell_apart(names, [day, day, day + 5]) == told
+    assert tell_apart(names, [day, day, 0.0]) == [*told[:2], "seed 0"]
+    assert tell_apart(names[:2], [day, day]) == names[:2]
+
+
+@pytest.mark.slow
+def test_two_overlaid_runs_with_the_same_settings_have_different_legends(pupil: Pupil) -> None:
+    folders = [trained(pupil, 0) for _ in range(3)][:2]
+    runs, names = pupil.tools.runs, pupil.trainer.curves.legends[0].names
+    assert len(names) == len(set(names)) == 4  # the other two, and the held-out and training losses of this one
+    pupil.wait_for(lambda: all(folder in runs.rows for folder in folders))
+    texts = {runs.rows[folder].text() for folder in folders}
+    assert {f"{text}, held-out" for text in texts} <= set(names)

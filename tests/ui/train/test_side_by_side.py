@@ -173,3 +173,18 @@ def test_an_encoder_stands_beside_a_decoder_before_either_is_trained(pupil: Pupi
         assert other.value() == min(other.maximum(), one.value())
     second.close_button.click()
     assert comparing.second is None
+
+
+@pytest.mark.slow
+def test_both_runs_begin_with_their_first_maps_wherever_the_first_was_scrolled_to(pupil: Pupil) -> None:
+    other = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.window.resize(900, 600)  # the curves are below the maps
+    bar = pupil.trainer.maps.overview.verticalScrollBar()
+    pupil.wait_for(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    pupil.tools.runs.compare_requested.emit(other)
+    comparing = pupil.tools.comparing
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    assert comparing.second is not None
+    assert bar.value() == comparing.second.area.verticalScrollBar().value() == 0

@@ -122,11 +122,15 @@ def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
         return []
     if log:
         return _log_ticks(low, high, most)
-    rough = (high - low) / max(most, 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
+    step = round_up(0.999 * (high - low) / max(most, 1))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [i * step for i in range(first, last + 1)]
+
+
+def round_up(value: float) -> float:
+    """Return the least of 1, 2 and 5 times a power of ten that isn’t below a value above 0."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(f * power for f in (1, 2, 5, 10) if f * power >= value)
 
 
 def whole_ticks(low: float, high: float, most: int) -> list[float]:
