@@ -130,12 +130,14 @@ def draw_titles(
     *,
     kept: Mapping[int, float] = NOTHING_KEPT,
     struck: Container[int] = (),
+    space: float = 2.0,
 ) -> None:
     """Draw each map's title above it and above the column labels, if any.
 
     All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12".
     A state such as in "head 12, pinned" follows in each, and in the end alone, or two titles would be the same;
-    ``kept`` pixels at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
+    ``kept`` pixels at the right of each map stay free, and ``space`` pixels below each title. The titles of the maps in
+    ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
         return
@@ -148,11 +150,12 @@ def draw_titles(
     forms = [_find_form(title, key, room) for title, room in zip(data.titles, rooms, strict=True)]
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
-        lift, room = grid.column_space if index < grid.per_row else 0.0, rooms[index]
+        bottom = y - (grid.column_space if index < grid.per_row else 0.0) - space
+        room = rooms[index]
         shown = _write_title(title, max(forms), key, room)
-        pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
+        pen.draw(x, bottom, shown, 0.0, 1.0)
         if index in struck:
-            middle = round(y - lift - 2 - 0.6 * font.pixelSize())
+            middle = round(bottom - 0.6 * font.pixelSize())
             painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
 
 
