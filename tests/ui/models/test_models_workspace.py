@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
@@ -336,7 +336,10 @@ def test_a_dropped_folder_opens_as_a_model(reader: ModelReader, tmp_path: Path) 
 
 def test_what_moves_is_shown_and_sums_to_the_output(reader: ModelReader) -> None:
     weights = reader.in_map().copy()
-    reader.press("What moves")
+    segment = reader.find(QAbstractButton, "What moves")
+    assert segment.toolTip().startswith("<qt>‖α v W<sub>o</sub>‖")
+    assert segment.accessibleDescription().startswith("‖α v W_o‖")
+    segment.click()
     moved = reader.in_map()
     assert moved.shape == weights.shape
     assert (moved - weights).any()
