@@ -106,7 +106,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--texts", type=Path, metavar="PATH", help="several texts: lines of a file, or the .txt files of a folder"
     )
-    parser.add_argument("--position", type=int, default=-1, metavar="P", help="where to predict (the last token)")
+    parser.add_argument(
+        "--position",
+        type=int,
+        default=-1,
+        metavar="P",
+        help="where to predict, from 0 (the one masked token, or the last)",
+    )
     parser.add_argument("--off", type=_parse_off, default=[], metavar="L.H,…", help="heads to switch off: 3.2,5.0")
     parser.add_argument("--json", action="store_true", help="print JSON with all digits")
     parser.add_argument(
