@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.base.console import OK, say, warn
-from attnlab.cli.command_line import MisuseError, Parser, check_folder
+from attnlab.cli.command_line import MisuseError, Parser, check_folder, check_not_read
 from attnlab.cli.model_output import (
     describe,
     describe_capture,
@@ -45,6 +45,10 @@ def main(argv: list[str]) -> int:
     _check(options)
     if options.output is not None:
         check_folder(options.output)
+        check_not_read(options.output, options.source)
+        if options.output.suffix == ".safetensors":
+            for weights in Path(options.source).glob("*.safetensors"):
+                check_not_read(options.output, weights)
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import read_model
 
