@@ -1,6 +1,7 @@
 """The labels of the rows and columns of maps, and the titles above them."""
 
 import math
+import re
 from collections.abc import Container, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,6 +20,7 @@ LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
 LABEL_SPACING = 1.0
 """Labels of rows are at least so many sizes of type apart; in narrower rows some have none."""
+_NUMBER = re.compile(r"[0-9]+")
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -160,10 +162,11 @@ def draw_titles(
 
 
 def _list_forms(title: str) -> tuple[str, ...]:
-    """Return the forms of a title, the longest first."""
+    """Return the forms of a title, the longest first: of "L3 H2" the last is "3.2", as head 2 is in every layer."""
     named, comma, state = title.partition(", ")
     name, _, span = named.partition(" · ")
-    number = name.split(" ")[-1]
+    numbers = _NUMBER.findall(name)
+    number = ".".join(numbers) if len(numbers) > 1 else name.split(" ")[-1]
     forms = named, f"{name} · {span.split(' ')[-1]}" if span else name, name, number
     return *(f"{form}{comma}{state}" for form in forms), state or number
 
