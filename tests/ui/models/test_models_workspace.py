@@ -276,6 +276,28 @@ def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stay
     reader.check_every_map()
 
 
+def test_a_refusal_opens_the_panel_of_a_narrow_window_and_breaks_long_names(
+    reader: ModelReader, tmp_path: Path
+) -> None:
+    reader.window.resize(1024, 640)
+    reader.window.change_settings(type_size=175)
+    panel = reader.models.panel
+    reader.wait_for(lambda: not panel.isVisible())
+    make_model("llama").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "llama")
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["model.layers.0.self_attn.q_proj.weight"][0, 0] = torch.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    reader.models.open_model(str(tmp_path), "the cat sat")
+    reader.wait_for(lambda: panel.message.isVisible())
+    reader.settle()
+    assert panel.message.text().startswith("model.layers.0.self_attn.q_proj.weight[0, 0] is nan;")
+    assert panel.message.accessibleName().startswith("Message about the model: model.layers.0.self_attn.q_proj")
+    assert reader.models.header.panel.isChecked()
+    label = panel.message
+    assert label.minimumSizeHint().width() <= label.width(), "no part of a name is cut"
+
+
 @pytest.mark.parametrize(
     ("name", "tensor"),
     [
