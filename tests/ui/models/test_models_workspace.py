@@ -298,6 +298,23 @@ def test_a_refusal_opens_the_panel_of_a_narrow_window_and_breaks_long_names(
     assert label.minimumSizeHint().width() <= label.width(), "no part of a name is cut"
 
 
+def test_the_bold_row_is_the_pattern_that_the_sentence_names(reader: ModelReader) -> None:
+    patterns = reader.models.patterns
+    row = reader.models.session.patterns[0]
+    rows = [row._replace(itself=0.45, column=0.48, previous=0.1, duplicate=0.1, induction=0.1, next=0.0)]
+    patterns.show_head(rows, row.layer, row.head, ["a"] * 9)
+    assert patterns.sentence.text().startswith("Each token looks at itself: 45")
+    assert [meter.label for meter in patterns.meters.meters if meter.strong] == ["itself"]
+
+
+def test_duplicates_are_said_of_repeated_tokens_only(reader: ModelReader) -> None:
+    patterns, row = reader.models.patterns, reader.models.session.patterns[0]
+    rows = [row._replace(itself=0.3, column=0.5, previous=0.1, duplicate=0.95, induction=0.1, next=0.0)]
+    patterns.show_head(rows, row.layer, row.head, ["a", "b", "a"])
+    told = "Repeated tokens look at their other occurrences: 95\N{NO-BREAK SPACE}% of their weight."
+    assert patterns.sentence.text() == told
+
+
 @pytest.mark.parametrize(
     ("name", "tensor"),
     [
