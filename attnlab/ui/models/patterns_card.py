@@ -42,7 +42,11 @@ CLEAR = 0.3
 
 
 def find_pattern(row: "HeadPatterns") -> str:
-    """Return the strongest pattern of a head; the column only if no position explains it, "" if none is clear."""
+    """Return the strongest pattern of a head; the column only if no position explains it, "" if none is clear or the
+    weights contain NaN.
+    """
+    if np.isnan(row.column):
+        return ""
     shares = {name: getattr(row, name) for name in SENTENCES if not np.isnan(getattr(row, name))}
     positions = {name: share for name, share in shares.items() if name != "column"}
     best = max(positions, key=lambda name: positions[name])
@@ -53,6 +57,8 @@ def find_pattern(row: "HeadPatterns") -> str:
 
 def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
     """Return the pattern of a head in words."""
+    if np.isnan(row.column):
+        return "Its weights contain NaN: numbers of the model overflow on this text."
     if not (pattern := find_pattern(row)):
         return f"No single pattern: its weight is spread over {np.exp(row.entropy):.1f} tokens."
     token = tokens[row.strongest].strip() if row.strongest < len(tokens) else str(row.strongest)

@@ -315,6 +315,17 @@ def test_duplicates_are_said_of_repeated_tokens_only(reader: ModelReader) -> Non
     assert patterns.sentence.text() == told
 
 
+def test_a_model_whose_numbers_overflow_is_said_to_produce_nan(reader: ModelReader, tmp_path: Path) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "gpt2")
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["transformer.wte.weight"].mul_(1e30)
+    save_file(tensors, tmp_path / "model.safetensors")
+    reader.open(str(tmp_path), "the cat sat")
+    told = "Its weights contain NaN: numbers of the model overflow on this text."
+    assert reader.models.patterns.sentence.text() == told
+
+
 @pytest.mark.parametrize(
     ("name", "tensor"),
     [
