@@ -154,6 +154,17 @@ def test_a_failed_export_is_reported_in_one_sentence_and_leaves_no_file(
     assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
 
 
+def test_a_session_is_never_replaced_by_its_own_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.attnlab"
+    attnlab.save(attnlab.preset("journey"), path)
+    before = path.read_bytes()
+    for sources, out in (([path], path), ([path, "preset:journey"], tmp_path / "{name}.attnlab")):
+        assert main(["export", *map(str, sources), "-o", str(out), "--format", "png"]) == 2
+        err = capsys.readouterr().err
+        assert "mine.attnlab cannot be written: it is the source itself; choose another name." in err
+        assert path.read_bytes() == before
+
+
 def test_export_requires_an_output_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "preset:journey"]) == 2
     assert "-o" in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """The command line as a whole: what it loads, its exit codes, and errors without a traceback."""
 
+import errno
+import io
 import os
 import platform
 import re
@@ -117,6 +119,10 @@ def test_the_window_without_a_display_is_refused_with_a_remedy() -> None:
         (["bench", "nope"], "There is no bench 'nope'; there are live, engine, start"),
         (["doctor", "--fix"], "--fix"),
         (["code", "preset:nope"], "'nope'"),
+        (["show", ""], "The name of the source is empty; give a file, or preset:NAME."),
+        ([""], "The name of the source is empty"),
+        (["export", "preset:journey", "-o", "x.png", "--dpi", "x"], "Argument --dpi: 'x' is not a whole number;"),
+        (["export", "preset:journey", "-o", "x.png", "--width", "x"], "Argument --width: 'x' is not a number;"),
     ],
     ids=str,
 )
@@ -208,6 +214,29 @@ def test_a_closed_output_pipe_is_not_an_error() -> None:
     with process.stderr:
         assert process.stderr.read() == b""
     assert process.wait(timeout=PATIENCE_S) == 0
+
+
+def test_a_closed_or_full_output_is_told_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    for stream, sentence in (
+        (None, "Nothing can be printed: standard output is closed."),
+        (Full(), "Standard output cannot be written: No space left on device."),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", stream)
+            assert main(["presets"]) == 2
+        assert capsys.readouterr().err == f"attnlab: {sentence}\n"
+
+
+def test_a_closed_standard_error_leaves_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["show", "preset:nope"]) == 2
+    sys.stderr.close()  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

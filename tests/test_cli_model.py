@@ -216,6 +216,21 @@ def test_mistakes_are_one_sentence(
     assert told in refusal(capsys, folder, *words)
 
 
+def test_a_table_never_replaces_the_weights_of_the_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = folder / "model.safetensors"
+    before = weights.read_bytes()
+    for source in (folder, weights):
+        told = refusal(capsys, source, TEXT, "--layer", 0, "-o", weights)
+        assert told.endswith("model.safetensors cannot be written: it is the source itself; choose another name.")
+    assert weights.read_bytes() == before
+
+
+def test_a_file_that_is_no_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "array.npy").write_bytes(b"")
+    told = refusal(capsys, tmp_path / "array.npy")
+    assert told.endswith("array.npy has no config.json beside it, so it is no model; choose a model’s folder.")
+
+
 def test_a_model_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert refusal(capsys, "lab/none-such").endswith("this fetches it: hf download lab/none-such")
 

@@ -4,10 +4,11 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
-from attnlab.base.errors import AttnlabError
+from attnlab.base.errors import AttnlabError, FileError
 from attnlab.base.printable import escape
 
 OK, INTERNAL_ERROR, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
@@ -16,7 +17,7 @@ OK, INTERNAL_ERROR, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 
 def terminal_width() -> int | None:
     """Return the width of the terminal in columns; None if the output goes elsewhere and must not be cut."""
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+    if not ((sys.stdout is not None and sys.stdout.isatty()) or os.environ.get("COLUMNS", "").isdigit()):
         return None
     return shutil.get_terminal_size().columns
 
@@ -65,14 +66,47 @@ def fail(error: Exception, whose: str = "") -> int:
 
 
 def say(text: str) -> None:
-    """Write a text to standard output; on a terminal, control characters are escaped."""
-    write(sys.stdout, escape(text, keep="\n\t") if sys.stdout.isatty() else text)
+    """Write a text to standard output; on a terminal, control characters are escaped.
+
+    Raises:
+        FileError: standard output is closed or cannot take it.
+        BrokenPipeError: its reader has ended.
+    """
+    if sys.stdout is None:
+        raise FileError("Nothing can be printed: standard output is closed.")
+    with _naming_stdout():
+        write(sys.stdout, escape(text, keep="\n\t") if sys.stdout.isatty() else text)
+
+
+def flush_stdout() -> None:
+    """Write what is still buffered for standard output; errors are those of ``say``."""
+    if sys.stdout is not None:
+        with _naming_stdout():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _naming_stdout() -> Iterator[None]:
+    """Say that standard output is full or closed, which is no fault in attnlab."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence_stdout()
+        raise FileError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
 def write(stream: TextIO, text: str) -> None:
     """Write a text; characters missing from the stream's encoding become question marks."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def give_stderr() -> None:
+    """Discard messages if standard error is closed; the exit code still tells how the command ended."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the whole process
 
 
 def silence_stdout() -> None:

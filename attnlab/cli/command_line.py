@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -16,10 +17,16 @@ class MisuseError(AttnlabError):
     """An invalid command line."""
 
 
+_NUMBERS = {"int": "a whole number", "float": "a number"}
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence instead of the usage."""
 
     def error(self, message: str) -> NoReturn:
+        message = re.sub(
+            r"invalid (int|float) value: (.*)", lambda found: f"{found[2]} is not {_NUMBERS[found[1]]}", message
+        )
         raise MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists the options.")
 
 
@@ -31,6 +38,18 @@ def check_folder(path: Path) -> None:
         raise make_write_error(path, f"there is no folder {path.parent}")
     if os.path.isdir(path):
         raise make_write_error(path, "it is a folder")
+
+
+def check_not_read(path: Path, read: str | os.PathLike[str]) -> None:
+    """Refuse to write the result of a file over that file.
+
+    Raises:
+        AttnlabError: both are the same file.
+    """
+    from attnlab.files.atomic import make_write_error
+
+    if os.path.exists(path) and os.path.exists(read) and os.path.samefile(path, read):
+        raise make_write_error(path, "it is the source itself; choose another name")
 
 
 @contextmanager

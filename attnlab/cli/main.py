@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from attnlab import __version__
-from attnlab.base.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
+from attnlab.base.console import INTERRUPTED, OK, flush_stdout, give_stderr, run_guarded, say, silence_stdout
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import WEIGHTS
@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0; 2 if the user can fix the problem; 1 for a fault in attnlab."""
     if argv is None:
         atexit.register(gc.freeze)  # or Python collects all of torch before it ends, which takes 0.3 s
+    give_stderr()
     try:
         return run_guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
     except BrokenPipeError:
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     code = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else _window(argv)
-    sys.stdout.flush()
+    flush_stdout()
     return code
 
 

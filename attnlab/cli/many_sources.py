@@ -12,7 +12,7 @@ from pathlib import Path
 from attnlab.base.console import INTERNAL_ERROR, OK, USER_ERROR, run_guarded, warn, write
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import escape
-from attnlab.cli.command_line import MisuseError, check_folder
+from attnlab.cli.command_line import MisuseError, check_folder, check_not_read
 from attnlab.files.atomic import format_name, make_write_error
 from attnlab.files.source import PREFIX, Source, find_sources, is_several, parse_source
 
@@ -132,6 +132,8 @@ def _prepare_path(out: Output, source: Source) -> Path:
         except OSError as error:
             raise make_write_error(path, error) from None
     check_folder(path)
+    if source.path is not None:
+        check_not_read(path, source.path)
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.base.console import OK, say, warn
-from attnlab.cli.command_line import MisuseError, Parser, check_folder
+from attnlab.cli.command_line import MisuseError, Parser, check_folder, check_not_read
 from attnlab.cli.model_output import (
     describe,
     describe_capture,
@@ -45,6 +45,10 @@ def main(argv: list[str]) -> int:
     _check(options)
     if options.output is not None:
         check_folder(options.output)
+        check_not_read(options.output, options.source)
+        if options.output.suffix == ".safetensors":
+            for weights in Path(options.source).glob("*.safetensors"):
+                check_not_read(options.output, weights)
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.model import read_model
 
@@ -106,7 +110,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--texts", type=Path, metavar="PATH", help="several texts: lines of a file, or the .txt files of a folder"
     )
-    parser.add_argument("--position", type=int, default=-1, metavar="P", help="where to predict (the last token)")
+    parser.add_argument(
+        "--position",
+        type=int,
+        default=-1,
+        metavar="P",
+        help="where to predict, from 0 (the one masked token, or the last)",
+    )
     parser.add_argument("--off", type=_parse_off, default=[], metavar="L.H,…", help="heads to switch off: 3.2,5.0")
     parser.add_argument("--json", action="store_true", help="print JSON with all digits")
     parser.add_argument(

@@ -1,6 +1,7 @@
 """The labels of the rows and columns of maps, and the titles above them."""
 
 import math
+import re
 from collections.abc import Container, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,6 +20,7 @@ LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
 LABEL_SPACING = 1.0
 """Labels of rows are at least so many sizes of type apart; in narrower rows some have none."""
+_NUMBER = re.compile(r"[0-9]+")
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -130,12 +132,14 @@ def draw_titles(
     *,
     kept: Mapping[int, float] = NOTHING_KEPT,
     struck: Container[int] = (),
+    space: float = 2.0,
 ) -> None:
     """Draw each map's title above it and above the column labels, if any.
 
     All have the longest form that fits everywhere: "head 12 · columns 24–31", "head 12 · 24–31", "head 12" or "12".
     A state such as in "head 12, pinned" follows in each, and in the end alone, or two titles would be the same;
-    ``kept`` pixels at the right of each map stay free. The titles of the maps in ``struck`` are crossed out.
+    ``kept`` pixels at the right of each map stay free, and ``space`` pixels below each title. The titles of the maps in
+    ``struck`` are crossed out.
     """
     if grid.count < 2 or grid.title_height < 8:
         return
@@ -148,19 +152,21 @@ def draw_titles(
     forms = [_find_form(title, key, room) for title, room in zip(data.titles, rooms, strict=True)]
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
-        lift, room = grid.column_space if index < grid.per_row else 0.0, rooms[index]
+        bottom = y - (grid.column_space if index < grid.per_row else 0.0) - space
+        room = rooms[index]
         shown = _write_title(title, max(forms), key, room)
-        pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
+        pen.draw(x, bottom, shown, 0.0, 1.0)
         if index in struck:
-            middle = round(y - lift - 2 - 0.6 * font.pixelSize())
+            middle = round(bottom - 0.6 * font.pixelSize())
             painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
 
 
 def _list_forms(title: str) -> tuple[str, ...]:
-    """Return the forms of a title, the longest first."""
+    """Return the forms of a title, the longest first: of "L3 H2" the last is "3.2", as head 2 is in every layer."""
     named, comma, state = title.partition(", ")
     name, _, span = named.partition(" · ")
-    number = name.split(" ")[-1]
+    numbers = _NUMBER.findall(name)
+    number = ".".join(numbers) if len(numbers) > 1 else name.split(" ")[-1]
     forms = named, f"{name} · {span.split(' ')[-1]}" if span else name, name, number
     return *(f"{form}{comma}{state}" for form in forms), state or number
 

@@ -32,7 +32,13 @@ class Source:
 
 
 def parse_source(text: str) -> Source:
-    """Return the source that a text names: ``preset:NAME``, otherwise the path of a session file."""
+    """Return the source that a text names: ``preset:NAME``, otherwise the path of a session file.
+
+    Raises:
+        FileError: the text is empty.
+    """
+    if not text:
+        raise FileError(f"The name of the source is empty; give a file, or {PREFIX}NAME.")
     if text.startswith(PREFIX):
         return Source(preset=text.removeprefix(PREFIX))
     return Source(path=Path(text))

@@ -8,6 +8,7 @@ from pathlib import Path
 from attnlab.base.errors import FileError
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
+from attnlab.files.source import model_folder, run_folder
 from attnlab.pretrained.shipped import find_shipped
 
 _NAME = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?")
@@ -37,6 +38,10 @@ def find_folder(path: Path) -> tuple[Path, str]:
     if os.path.isdir(path):
         return path, path.resolve().name
     if os.path.isfile(path):
+        if model_folder(path.parent) is None and run_folder(path.parent) is None:
+            raise FileError(
+                f"{format_name(path)} has no config.json beside it, so it is no model; choose a model’s folder."
+            )
         return path.parent, path.resolve().parent.name
     name = path.as_posix()
     for cached, folder in _snapshots():

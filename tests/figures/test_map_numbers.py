@@ -306,6 +306,17 @@ def test_two_states_of_a_head_never_have_the_same_title(face: QFont, monkeypatch
     assert written[:2] == ["head 0 · 0, pinned", "head 0 · 0"]
 
 
+def test_a_short_title_of_a_head_still_names_its_layer(face: QFont, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = data_of(np.zeros((2, 5, 1), dtype=np.float32), titles=("L0 H11", "L2 H11"))
+    written: list[str] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text, *at: (written.append(text), draw(pen, x, y, text, *at)))
+    for wide in (80, 32):
+        grid = Grid(4, 20, wide / 2, 12, 5, 1, 2, 2, (1, 1), 0, 12, 12)
+        picture(LIGHT, lambda painter, grid=grid: draw_titles(painter, grid, data, LIGHT, face))
+    assert written == ["L0 H11", "L2 H11", "0.11", "2.11"]
+
+
 def test_one_map_needs_no_title(face: QFont) -> None:
     data = data_of(np.zeros((1, 5, 5), dtype=np.float32), titles=("head 0",))
     grid = grid_of(data, labels=12)

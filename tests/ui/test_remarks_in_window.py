@@ -65,7 +65,9 @@ def test_a_low_window_has_one_line_which_unfolds(person: "Person") -> None:
     assert bar.height() >= whole, "the switches are not cut"
     line = person.find(ElidedLabel, ODD)
     assert line.visible_text.endswith("…")
-    assert "Cosines already lie between" in person.tip(line, line.rect().center())
+    tip = person.tip(line, line.rect().center())
+    assert "Cosines already lie between" in tip
+    assert "√d<sub>k</sub>" in tip
     assert find_layout_faults(person.window) == []
     person.press("Show whole sentences")
     QApplication.processEvents()

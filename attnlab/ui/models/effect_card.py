@@ -80,7 +80,8 @@ class EffectCard(ModelCard):
             return
         rank, count, size = changes.find_rank(layer, head), changes.sizes.size, changes.sizes[layer, head]
         which = "the largest" if rank == 1 else f"number {rank} by size"
-        without = f"With only L{layer} H{head} off, the answer changes by {size:.3f}"
+        what = "the likeliest token’s probability" if changes.of.facts.predicts else "the cosine of the sentence"
+        without = f"With only L{layer} H{head} off, {what} changes by {size:.3f}"
         self.rank.setText(f"{without}: {which} of all {count} heads.")
 
     def show_fixed(self, fixed: bool) -> None:

@@ -11,10 +11,10 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.models.map_window import Window, cut_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.widgets.fields.choice import Choice
-from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 from attnlab.ui.widgets.maps.map_widget import MapCell
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 VALUES = {
     "weights": ("Weights", "The softmax weights: each row sums to 1"),
@@ -104,7 +104,8 @@ class HeadCard(ModelCard):
         self.sheet.menu_requested.connect(
             lambda row, column, at: self.menu_requested.emit(*self._place(row, column), at)
         )
-        self.note = make_wrapped_label("caption")
+        self.note = FormulaLabel(role="caption")
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.note.setAccessibleName("What the numbers sum to")
         self.note.hide()
         self.head.addWidget(self.values)

@@ -26,8 +26,8 @@ class HeadsOverview(MapSheet):
     head_chosen = Signal(int)
     switch_requested = Signal(int)
     menu_requested = Signal(int, QPoint)
-    title_gap = 6.0
-    """Room for the ring around a map between it and the title below it."""
+    title_gap = 8.0
+    """Room for the ring around a map below it, and above it between map and title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,8 +39,9 @@ class HeadsOverview(MapSheet):
         self.map_clicked.connect(self.head_chosen)
 
     def restyle(self) -> None:
-        """Set the least height."""
+        """Set the least height and the room for the ring below a title."""
         self.setMinimumHeight(px(LEAST))
+        self.title_space = float(px(4))
         super().restyle()
 
     def show_heads(

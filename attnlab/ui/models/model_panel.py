@@ -111,6 +111,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
     colouring_chosen = Signal(object)
     removed = Signal(object)
     all_removed = Signal()
+    said = Signal()
+    """There is a message to read."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -205,6 +207,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
         """Show one sentence below the text, or with "" none."""
         show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
+        if sentence:
+            self.said.emit()
 
     def show_facts(self, facts: Facts, tokens: int) -> None:
         """Show what the model is."""

@@ -71,6 +71,7 @@ class ModelsWorkspace(QObject):
     def _connect(self) -> None:
         session = self.session
         self.header.panel_toggled.connect(self.panel.setVisible)
+        self.panel.said.connect(lambda: self.header.panel.setChecked(True))  # the panel may be hidden
         self.panel.text_edited.connect(
             lambda text: session.edit("retype the text", lambda s: s.with_text(text), "text")
         )

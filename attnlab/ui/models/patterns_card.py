@@ -33,7 +33,7 @@ SENTENCES = {
     "next": "Each token looks at the one after it: {share} of the weight.",
     "first": "The first token takes {share} of the weight: a sink.",
     "separators": "Separators and punctuation take {share} of the weight.",
-    "duplicate": "Each token looks at its other occurrences: {share} of the weight.",
+    "duplicate": "Repeated tokens look at their other occurrences: {share} of their weight.",
     "induction": "An induction head: on repeated random tokens, {share} of the weight is on what followed before.",
     "column": "A column: “{token}” takes {share} of the average row.",
 }
@@ -41,17 +41,28 @@ CLEAR = 0.3
 """A share from which a pattern is said in words."""
 
 
-def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
-    """Return the strongest pattern of a head in words; the column only if no position explains it."""
+def find_pattern(row: "HeadPatterns") -> str:
+    """Return the strongest pattern of a head; the column only if no position explains it, "" if none is clear or the
+    weights contain NaN.
+    """
+    if np.isnan(row.column):
+        return ""
     shares = {name: getattr(row, name) for name in SENTENCES if not np.isnan(getattr(row, name))}
     positions = {name: share for name, share in shares.items() if name != "column"}
     best = max(positions, key=lambda name: positions[name])
     if positions[best] < max(CLEAR, 0.8 * shares["column"]):
         best = "column" if shares["column"] >= CLEAR else best
-    if shares[best] < CLEAR:
+    return best if shares[best] >= CLEAR else ""
+
+
+def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
+    """Return the pattern of a head in words."""
+    if np.isnan(row.column):
+        return "Its weights contain NaN: numbers of the model overflow on this text."
+    if not (pattern := find_pattern(row)):
         return f"No single pattern: its weight is spread over {np.exp(row.entropy):.1f} tokens."
     token = tokens[row.strongest].strip() if row.strongest < len(tokens) else str(row.strongest)
-    return SENTENCES[best].format(share=format_percent(shares[best], 0), token=token)
+    return SENTENCES[pattern].format(share=format_percent(getattr(row, pattern), 0), token=token)
 
 
 class PatternsCard(ModelCard):
@@ -85,8 +96,8 @@ class PatternsCard(ModelCard):
             return
         self.sentence.setText(describe_head(row, tokens))
         names = [name for name in SCORES if not np.isnan(getattr(row, name))]  # a capture has no induction
-        strongest = max(names, key=lambda name: getattr(row, name))
-        meters = [self._make(row, rows, name, name == strongest) for name in names]
+        pattern = find_pattern(row)  # the one of the sentence
+        meters = [self._make(row, rows, name, name == pattern) for name in names]
         self.meters.show_meters([*meters, *_make_entropy(row, rows, len(tokens))])
         share = "" if on_words is None else f" {format_percent(on_words, 0)} of the weight is on words."
         self.numbers.setText(

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.widgets.subscripts import write_tip
 
 
 @guarded
@@ -47,9 +48,8 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and not self.toolTip():
-            QToolTip.showText(
-                event.globalPos(), plain_tip(self.text()) if self.visible_text != self.text() else "", self
-            )
+            write = write_tip if self.lowers_indices else plain_tip
+            QToolTip.showText(event.globalPos(), write(self.text()) if self.visible_text != self.text() else "", self)
             return True
         return super().event(event)
 

@@ -6,9 +6,10 @@ from html import escape
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from attnlab.figures.subscripts import spans
+from attnlab.figures.subscripts import spans, write_html
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font as font_of
+from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.base.themed import FollowsTheme
 
 _EQUATION = re.compile(r"(?<=\w) = (?=[−\d])")
@@ -69,6 +70,12 @@ class FormulaLabel(FollowsTheme, QLabel):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self.fontMetrics().lineSpacing() != self._line:
             self.restyle()
+
+
+def write_tip(text: str) -> str:
+    """Return a plain text for a tool tip, its subscripts lowered."""
+    has_subscripts = any(low for _, low in spans(text))
+    return "<qt>" + write_html(text).replace("\n", "<br>") + "</qt>" if has_subscripts else plain_tip(text)
 
 
 def _write_markup(pieces: tuple[tuple[str, bool], ...], line: int) -> str:

@@ -52,6 +52,8 @@ def test_a_capture_is_opened_like_a_model(reader: ModelReader, capture: Path) ->
     reader.models.head.values.chosen.emit("moved")
     moved = found.attention(reader.place[0]) * found.values(reader.place[0]).norm(dim=-1)[:, None]
     np.testing.assert_allclose(reader.in_map(), moved[reader.place[1]].numpy(), rtol=1e-6)
+    assert reader.models.head.note.text() == "‖α v‖, without W_o"
+    assert ">o</span>" in reader.models.head.note.markup
 
 
 @pytest.mark.slow  # starts the program

@@ -31,7 +31,7 @@ def test_heads_are_sorted_by_what_the_answer_loses_without_them(reader: ModelRea
     reader.models.session.show(layer=order[0][0], head=order[0][1])
     reader.wait()
     count, (layer, head) = len(order), order[0]
-    said = f"With only L{layer} H{head} off, the answer changes by {by_hand[order[0]]:.3f}"
+    said = f"With only L{layer} H{head} off, the likeliest token’s probability changes by {by_hand[order[0]]:.3f}"
     assert reader.models.effect.rank.text() == f"{said}: the largest of all {count} heads."
     reader.models.session.show(layer=order[1][0], head=order[1][1])
     reader.wait()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
@@ -276,6 +276,56 @@ def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stay
     reader.check_every_map()
 
 
+def test_a_refusal_opens_the_panel_of_a_narrow_window_and_breaks_long_names(
+    reader: ModelReader, tmp_path: Path
+) -> None:
+    reader.window.resize(1024, 640)
+    reader.window.change_settings(type_size=175)
+    panel = reader.models.panel
+    reader.wait_for(lambda: not panel.isVisible())
+    make_model("llama").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "llama")
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["model.layers.0.self_attn.q_proj.weight"][0, 0] = torch.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    reader.models.open_model(str(tmp_path), "the cat sat")
+    reader.wait_for(lambda: panel.message.isVisible())
+    reader.settle()
+    assert panel.message.text().startswith("model.layers.0.self_attn.q_proj.weight[0, 0] is nan;")
+    assert panel.message.accessibleName().startswith("Message about the model: model.layers.0.self_attn.q_proj")
+    assert reader.models.header.panel.isChecked()
+    label = panel.message
+    assert label.minimumSizeHint().width() <= label.width(), "no part of a name is cut"
+
+
+def test_the_bold_row_is_the_pattern_that_the_sentence_names(reader: ModelReader) -> None:
+    patterns = reader.models.patterns
+    row = reader.models.session.patterns[0]
+    rows = [row._replace(itself=0.45, column=0.48, previous=0.1, duplicate=0.1, induction=0.1, next=0.0)]
+    patterns.show_head(rows, row.layer, row.head, ["a"] * 9)
+    assert patterns.sentence.text().startswith("Each token looks at itself: 45")
+    assert [meter.label for meter in patterns.meters.meters if meter.strong] == ["itself"]
+
+
+def test_duplicates_are_said_of_repeated_tokens_only(reader: ModelReader) -> None:
+    patterns, row = reader.models.patterns, reader.models.session.patterns[0]
+    rows = [row._replace(itself=0.3, column=0.5, previous=0.1, duplicate=0.95, induction=0.1, next=0.0)]
+    patterns.show_head(rows, row.layer, row.head, ["a", "b", "a"])
+    told = "Repeated tokens look at their other occurrences: 95\N{NO-BREAK SPACE}% of their weight."
+    assert patterns.sentence.text() == told
+
+
+def test_a_model_whose_numbers_overflow_is_said_to_produce_nan(reader: ModelReader, tmp_path: Path) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "gpt2")
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["transformer.wte.weight"].mul_(1e30)
+    save_file(tensors, tmp_path / "model.safetensors")
+    reader.open(str(tmp_path), "the cat sat")
+    told = "Its weights contain NaN: numbers of the model overflow on this text."
+    assert reader.models.patterns.sentence.text() == told
+
+
 @pytest.mark.parametrize(
     ("name", "tensor"),
     [
@@ -336,7 +386,10 @@ def test_a_dropped_folder_opens_as_a_model(reader: ModelReader, tmp_path: Path) 
 
 def test_what_moves_is_shown_and_sums_to_the_output(reader: ModelReader) -> None:
     weights = reader.in_map().copy()
-    reader.press("What moves")
+    segment = reader.find(QAbstractButton, "What moves")
+    assert segment.toolTip().startswith("<qt>‖α v W<sub>o</sub>‖")
+    assert segment.accessibleDescription().startswith("‖α v W_o‖")
+    segment.click()
     moved = reader.in_map()
     assert moved.shape == weights.shape
     assert (moved - weights).any()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
 
 from attnlab.pretrained.model import open_model
@@ -61,6 +61,24 @@ def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -
     assert grid.lines > 1
     between = grid.rect(grid.per_row, None, None)[1] - sum(grid.rect(0, None, None)[1::2])
     assert between >= QFontMetricsF(face("tiny", scale())).ascent() + px(2) + px(4)
+
+
+@pytest.mark.parametrize("size", [100, 150])
+def test_the_ring_leaves_room_below_the_title_of_its_map(reader: ModelReader, size: int) -> None:
+    reader.window.change_settings(type_size=size)
+    reader.open("reverse", "dacb⟨")
+    reader.models.order.chosen.emit("previous")
+    overview = reader.models.overview
+    assert overview.grid is not None
+    place = overview.grid.per_row  # above the first line of maps are the names of tokens
+    overview.head_chosen.emit(place)
+    left, top, *_ = overview.grid.rect(place, None, None)
+    height = overview.title_gap * scale() + px(14)
+    strip = overview.grab(QRect(int(left), int(top - height), px(30), int(height))).toImage()
+    rows = [{strip.pixelColor(x, y).name() for x in range(strip.width())} for y in range(strip.height())]
+    ring = next(y for y, row in enumerate(rows) if row == {palette_of(overview).accent.lower()})
+    letters = max(y for y, row in enumerate(rows[: ring - 1]) if len(row) > 1)
+    assert ring - letters > px(3) * strip.devicePixelRatio()
 
 
 def test_the_tips_of_a_causal_model_tell_weights_and_masks(reader: ModelReader) -> None:

@@ -1,5 +1,6 @@
 """Parts of forms: a narrow combo box, two fields side by side, and a text of several lines."""
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
@@ -11,6 +12,8 @@ from attnlab.ui.widgets.formula_items import FormulaChoice
 
 _LIST_EDGE = 12
 """The outline and the padding of a list, both sides together."""
+_LONG, _JOINT = re.compile(r"\S{20,}"), re.compile(r"([._/\\])(?=\w)|(?=\[)")
+_BREAK = "\N{ZERO WIDTH SPACE}"
 
 
 @guarded
@@ -40,12 +43,24 @@ def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
 
 def make_wrapped_label(role: str) -> QLabel:
     """Return an empty label of a role whose text takes as many lines as the width requires."""
-    label = QLabel()
+    label = BreakableLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setProperty("role", role)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label
+
+
+@guarded
+class BreakableLabel(QLabel):
+    """A label of several lines that also breaks long names, such as a tensor's or a path, at their punctuation."""
+
+    def text(self) -> str:
+        """Return the text as it was given."""
+        return super().text().replace(_BREAK, "")
+
+    def setText(self, text: str) -> None:
+        super().setText(_LONG.sub(lambda name: _JOINT.sub(rf"\1{_BREAK}", name[0]), text))
 
 
 def pair(first: QWidget, second: QWidget, stretch: tuple[int, int] = (3, 2)) -> QWidget:

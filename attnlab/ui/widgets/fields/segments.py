@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 from attnlab.figures.palette import mix
 from attnlab.figures.subscripts import draw_text, text_width
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.base.theme import draw_focus_ring, font, mix_disabled, plain_tip, px
+from attnlab.ui.base.theme import draw_focus_ring, font, mix_disabled, px
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.widgets.fields.choice import Choice, same
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import write_tip
 
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
@@ -180,7 +181,7 @@ class _Segment(QRadioButton):
         self.choice = choice
         self.setText(choice.title)
         self.setEnabled(choice.usable)
-        self.setToolTip(plain_tip(choice.reason or choice.description))
+        self.setToolTip(write_tip(choice.reason or choice.description))
         self.setAccessibleName(choice.title)
         self.setAccessibleDescription(choice.reason or choice.description)
         self.updateGeometry()

@@ -41,6 +41,8 @@ class MapSheet(MapWidget):
     map_clicked = Signal(int)
     title_gap = 0.0
     """The least space between the title of a map and the map above it, in pixels at 100 %."""
+    title_space = 2.0
+    """The space below a title, in pixels."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,7 +132,7 @@ class MapSheet(MapWidget):
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
         if self._lattice is None:
-            draw_titles(painter, grid, data, self._palette, face("tiny", z))
+            draw_titles(painter, grid, data, self._palette, face("tiny", z), space=self.title_space)
         else:
             draw_outlines(painter, grid, [Outline(None, None, None, self._palette.hairline, 1.0)])
             self._draw_names(painter, grid, self._lattice)

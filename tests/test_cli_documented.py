@@ -1,0 +1,20 @@
+"""Every option of the command line stands in README.md or in a page of docs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from attnlab.cli.main import COMMANDS, main
+
+ROOT = Path(__file__).parent.parent
+PAGES = "".join(
+    page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_option_is_documented(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([*filter(None, [command]), "--help"]) == 0
+    options = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
+    assert {option for option in options if not re.search(rf"{option}(?![a-z-])", PAGES)} == set()
