@@ -123,9 +123,10 @@ class StepCards(RowList):
     def find_room(self) -> int:
         """Return the width for cards, in pixels: the same whether the page shows its scroll bar or not.
 
-        Cards that took the room of a hidden bar would be higher, and bring it back.
+        Cards that took the room of a hidden bar would be higher, and bring it back. The viewport may have another width
+        already than the one that the cards are laid out in.
         """
-        beside = self._page.width() - self._page.viewport().width()
+        beside = self._page.width() - self._page.widget().width()
         return self.width() - max(self._page.verticalScrollBar().sizeHint().width() - beside, 0)
 
     def _fit(self) -> None:

@@ -27,6 +27,7 @@ from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.list_rows import RowPainter
 from attnlab.ui.lessons.printing import Printing
+from attnlab.ui.lessons.step_cards import StepCards
 from attnlab.ui.present import prefetch as ahead
 from attnlab.ui.widgets.broken_text import break_text
 from attnlab.ui.workspaces.lessons import LESSONS
@@ -495,3 +496,24 @@ def test_the_cards_of_steps_keep_their_size_when_the_page_gets_a_scroll_bar(pers
         bars.add(area.verticalScrollBar().maximum() > 0)
     assert bars == {False, True}
     assert len(heights) == 1
+
+
+def test_the_cards_of_steps_keep_their_size_while_the_page_is_narrowed(
+    person: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cards still laid out in the wider page took its room, from 981 px height on, and Qt's stack ran over."""
+    fitted, fit = [], StepCards._fit
+
+    def fit_at_most(cards: StepCards) -> None:
+        fitted.append(cards.height())
+        if len(fitted) < 100:
+            fit(cards)
+
+    steps = workspace_of(person).page.steps
+    monkeypatch.setattr(StepCards, "_fit", fit_at_most)
+    for height in range(960, 1000):
+        fitted.clear()
+        person.window.resize(1024, height)
+        QApplication.processEvents()
+        assert len(fitted) < 20, height
+    assert steps.isVisible()
