@@ -126,7 +126,9 @@ class StepCards(RowList):
         Cards that took the room of a hidden bar would be higher, and bring it back. The viewport may have another width
         already than the one that the cards are laid out in.
         """
-        beside = self._page.width() - self._page.widget().width()
+        inside = self._page.widget()
+        assert inside is not None
+        beside = self._page.width() - inside.width()
         return self.width() - max(self._page.verticalScrollBar().sizeHint().width() - beside, 0)
 
     def _fit(self) -> None:
