@@ -1,6 +1,6 @@
 """Runs the tests repeatedly in random order, with several thread counts, kernels and busy loops; lists what failed.
 
-    python -m tools.torture                        twelve full runs, then 10^5 files, 10^5 events and 10^3 kills
+    python -m tools.torture                        twelve full runs, then 10^5 files, 10^5 events, 10^3 kills, all sizes
     python -m tools.torture --runs 20 --only tests --paths tests/ui --minutes 60
     python -m tools.torture --seed 7 --runs 3      the same orders and examples again
     python -m tools.torture --again                print the table of the runs so far, and run nothing
@@ -35,6 +35,7 @@ PARTS = {
     "files": ["tools.mutate_files", "--count", "100000"],
     "events": ["tools.random_events", "--runs", "143", "--events", "700"],
     "kills": ["tools.kill_saves", "--kills", "1000"],
+    "sizes": ["tools.resize_windows"],
 }
 _BUSY_LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(1_000_000))"
 
@@ -67,7 +68,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="the seed of all random choices (default: random, printed)")
     parser.add_argument("--paths", nargs="+", default=["tests"], help="which tests (default: all)")
     parser.add_argument("--quick", action="store_true", help="run the tests of make test, not every test")
-    parser.add_argument("--only", default="tests,files,events,kills", help="which of tests, files, events, kills")
+    parser.add_argument(
+        "--only", default="tests,files,events,kills,sizes", help="which of tests, files, events, kills, sizes"
+    )
     parser.add_argument("--workers", default="auto", help="processes for one run of the tests (default auto)")
     parser.add_argument(
         "--log", type=Path, default=ROOT / "build" / "torture.jsonl", help="the file that records the runs"
