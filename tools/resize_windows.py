@@ -11,6 +11,8 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject
@@ -20,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKSPACES = ("playground", "lessons", "train", "models")
 WIDTHS, HEIGHTS = range(900, 1600), range(600, 1100)
 COMMON_WIDTHS, COMMON_HEIGHTS = (1024, 1366, 1440), (640, 768, 900)
-QUIET, MOST = 4, 200
-"""Rounds of events without a change of layout after which a window rests, and how many it may take until then."""
+QUIET_S, MOST = 0.02, 200
+"""How long no layout changes when a window rests, in seconds, and how many rounds of events may change some before."""
 MOST_CHANGES = 20_000
 """Changes of layout in one round, after which further ones are suppressed."""
 LIMIT_S = 1800.0
@@ -37,7 +39,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.child:
-        return _resize(options.workspaces[0], options.types[0], options.step)
+        _resize(options.workspaces[0], options.types[0], options.step)
+        sys.stdout.flush()
+        os._exit(0)  # at once: a thread may still be drawing pictures with torch, which must not be interrupted
     found = [
         f"{workspace} at {type_size} %: {fault}"
         for workspace in options.workspaces
@@ -61,18 +65,20 @@ def find_faults(workspace: str, type_size: int, step: int) -> list[str]:
     command = [sys.executable, "-m", "tools.resize_windows", "--child", "--workspaces", workspace]
     command += ["--types", str(type_size), "--step", str(step)]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    try:
-        ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
-        lines, how = ended.stdout.splitlines(), f"ended with {ended.returncode}" if ended.returncode else ""
-    except subprocess.TimeoutExpired as late:
-        said = late.stdout or b""
-        lines, how = (said if isinstance(said, str) else said.decode()).splitlines(), f"not done within {LIMIT_S:.0f} s"
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        try:
+            code = subprocess.run(command, env=environment, stdout=out, timeout=LIMIT_S, check=False).returncode
+            how = f"ended with {code}" if code else ""
+        except subprocess.TimeoutExpired:
+            how = f"not done within {LIMIT_S:.0f} s"
+        out.seek(0)
+        lines = out.read().splitlines()
     faults = [line.removeprefix("endless ") for line in lines if line.startswith("endless ")]
     sizes = [line for line in lines if not line.startswith("endless ")]
     return [f"{size} px never rests" for size in faults] + ([f"{(sizes or ['start'])[-1]} px: {how}"] if how else [])
 
 
-def _resize(workspace: str, type_size: int, step: int) -> int:
+def _resize(workspace: str, type_size: int, step: int) -> None:
     from attnlab.bench.window import open_window
 
     with open_window() as driver:
@@ -85,7 +91,6 @@ def _resize(workspace: str, type_size: int, step: int) -> int:
             window.resize(width, height)
             if not comes_to_rest():
                 print(f"endless {width} x {height}")
-    return 0
 
 
 class Layouts(QObject):
@@ -104,17 +109,18 @@ class Layouts(QObject):
 
 def comes_to_rest() -> bool:
     """Handle events until no widget changes its layout any more; return False if that never happens."""
-    app, layouts, quiet = QApplication.instance(), Layouts(), 0
+    app, layouts, rounds = QApplication.instance(), Layouts(), 0
     assert app is not None
     app.installEventFilter(layouts)
-    for _ in range(MOST):
+    changed = time.monotonic()
+    while rounds < MOST and time.monotonic() - changed < QUIET_S:
         layouts.count = 0
         app.processEvents()
-        quiet = 0 if layouts.count else quiet + 1
-        if quiet == QUIET or layouts.count > MOST_CHANGES:
-            break
+        if layouts.count:
+            changed = time.monotonic()
+            rounds = MOST if layouts.count > MOST_CHANGES else rounds + 1
     app.removeEventFilter(layouts)
-    return quiet == QUIET
+    return rounds < MOST
 
 
 if __name__ == "__main__":
