@@ -11,7 +11,7 @@ from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import EDITED, Named, find_start, name_beside, tell_apart
+from attnlab.ui.train.run_words import EDITED, Named, describe_start, name_beside, tell_apart
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.train_session import TrainSession
 from attnlab.ui.widgets.charts.chart_scale import round_up
@@ -92,7 +92,7 @@ class RunViews(QObject):
         spec = run.spec if run is not None else session.spec
         overlaid = self.list_overlaid()
         named = [(each.name, each.spec) for each in (run, *overlaid) if each is not None]
-        starts = [find_start(self._find_folder(each)) for each in overlaid]
+        starts = [describe_start(self._find_folder(each)) for each in overlaid]
         names = tell_apart([name_curves(spec, each, named) for each in overlaid], starts)
         others = [make_curves(each, name) for each, name in zip(overlaid, names, strict=True)]
         baselines = session.valid.baselines if session.valid is not None else {}

@@ -87,27 +87,32 @@ def make_title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0
     part = find_part(name, spec)
     if part is None:
         return name
-    began = find_start(folder, saved)
+    began = describe_start(folder, saved)
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}{part}"
-    return f"{told} · {format_time(began, exact=True)}" if began else told
+    return f"{told} · {began}" if began else told
 
 
-def find_start(folder: Path | None, saved: float = 0.0) -> float:
-    """Return when a run began, in seconds since the epoch: as its folder's name says, else when it was ``saved``."""
-    stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
+def describe_start(folder: Path | None, saved: float = 0.0) -> str:
+    """Return when a run began, as its folder's name says, else when it was ``saved``; "" if neither is known.
+
+    Of several runs that began in the same second, the later ones are counted: "14:32:16 (2)".
+    """
+    stamp = re.search(r"-(\d{8}-\d{6})(?:-(\d+))?$", folder.name) if folder is not None else None
     try:
-        return time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
+        began = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
     except (ValueError, OverflowError):  # a folder that the user has named
-        return saved
+        began, stamp = saved, None
+    told = format_time(began, exact=True) if began else ""
+    return f"{told} ({stamp[2]})" if stamp and stamp[2] else told
 
 
-def tell_apart(names: Sequence[str], starts: Sequence[float]) -> list[str]:
+def tell_apart(names: Sequence[str], starts: Sequence[str]) -> list[str]:
     """Return the names of runs, equal ones with the time at which each began, as in the titles of runs.
 
-    A run whose start isn't known, 0, keeps its name.
+    A run whose start isn't known, "", keeps its name.
     """
     return [
-        f"{name} · {format_time(start, exact=True)}" if start and names.count(name) > 1 else name
+        f"{name} · {start}" if start and names.count(name) > 1 else name
         for name, start in zip(names, starts, strict=True)
     ]
 

@@ -17,8 +17,8 @@ from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_words import (
     Named,
+    describe_start,
     find_loss,
-    find_start,
     format_line,
     format_title,
     make_heading,
@@ -211,7 +211,7 @@ class RunsPanel(QWidget):
         recent = [each for each in others if each.folder not in colours][:MOST]
         listed = [each for each in others if each in recent or each.folder in colours]
         lines = [format_line(each, spec, self._list_named()) for each in listed]
-        names = tell_apart([name for name, _ in lines], [find_start(each.folder, each.saved) for each in listed])
+        names = tell_apart([name for name, _ in lines], [describe_start(each.folder, each.saved) for each in listed])
         for each, name, (_, tip) in zip(listed, names, lines, strict=True):
             row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
             row.setChecked(each.folder in colours)

@@ -1,6 +1,5 @@
 """Saved runs: listed, overlaid, opened and continued, renamed and deleted."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from attnlab.training.run import Run
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.train.run_views import name_curves
-from attnlab.ui.train.run_words import describe_difference, tell_apart
+from attnlab.ui.train.run_words import describe_difference, describe_start, tell_apart
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -178,12 +177,13 @@ def test_runs_of_other_seeds_are_told_apart_whatever_else_differs() -> None:
 
 
 def test_runs_with_equal_names_are_told_apart_by_the_times_at_which_they_began() -> None:
-    day = time.mktime(time.strptime("2020-01-02 14:32:16", "%Y-%m-%d %H:%M:%S"))
-    names = ["seed 0", "seed 1", "seed 0"]
-    told = ["seed 0 · 2020-01-02 14:32:16", "seed 1", "seed 0 · 2020-01-02 14:32:21"]
-    assert tell_apart(names, [day, day, day + 5]) == told
-    assert tell_apart(names, [day, day, 0.0]) == [*told[:2], "seed 0"]
-    assert tell_apart(names[:2], [day, day]) == names[:2]
+    folders = [Path(f"reverse-0-20200102-1432{end}") for end in ("16", "21", "21-2")]
+    starts = [describe_start(folder) for folder in folders]
+    names = ["seed 0", "seed 0", "seed 0", "seed 1"]
+    times = ["2020-01-02 14:32:16", "2020-01-02 14:32:21", "2020-01-02 14:32:21 (2)"]
+    assert tell_apart(names, [*starts, ""]) == [*(f"seed 0 · {each}" for each in times), "seed 1"]
+    assert tell_apart(names[:2], [starts[0], ""]) == [f"seed 0 · {times[0]}", "seed 0"]
+    assert tell_apart(names[2:], starts[1:]) == names[2:]
 
 
 @pytest.mark.slow
