@@ -8,12 +8,13 @@ from attnlab.figures.diagram.scene_painter import measure_label
 from attnlab.ui.train.answer_words import (
     Column,
     describe_answer,
-    has_spaces,
     make_columns,
     make_number_columns,
     show_sign,
 )
 from attnlab.ui.train.coloured_text import DEEPEST, ColouredToken
+from attnlab.ui.train.paired_text import HEAD as TEXT_HEAD
+from attnlab.ui.train.paired_text import pair_tokens
 from attnlab.ui.train.predictions_panel import PredictionRow, describe_rows
 
 if TYPE_CHECKING:
@@ -46,16 +47,33 @@ def draw_examples(rows: Sequence[PredictionRow], width: float) -> Scene:
         return scene
     add_heading(scene, "Expected and predicted")
     add_lines(scene, wrap_text(describe_rows(tuple(rows)), "caption", width), "caption", "muted")
-    across = width / 3
+    if any(row.is_text for row in rows):
+        _add_texts(scene, rows)
+    else:
+        _add_examples(scene, rows)
+    return scene
+
+
+def _add_texts(scene: Scene, rows: Sequence[PredictionRow]) -> None:
+    scene.add(Label(0, scene.height + LINE / 2, TEXT_HEAD))
+    scene.height += LINE
+    for row in rows:
+        for pair in pair_tokens(row.source, row.pairs, scene.width, lambda text: measure_label(text, "text")):
+            scene.add(Label(pair.x, scene.height + LINE / 2, pair.above, "text"))
+            scene.add(Label(pair.x, scene.height + LINE * 1.5, pair.below, "text", "bad" if pair.wrong else "ink"))
+        scene.height += 2 * LINE + GAP / 2
+
+
+def _add_examples(scene: Scene, rows: Sequence[PredictionRow]) -> None:
+    across = scene.width / 3
     for place, head in enumerate(("asked", "expected", "predicted")):
         scene.add(Label(place * across, scene.height + LINE / 2, head))
     scene.height += LINE
     for row in rows:
-        gap = 0.0 if has_spaces(row.expected) else 4.0
         for place, tokens in enumerate((row.source, row.expected, row.predicted)):
             x, end = place * across, (place + 1) * across - GAP
             for at, token in enumerate(tokens):
-                text = show_sign(token) if gap else token
+                text = show_sign(token)
                 wide = measure_label(text, "text")
                 if x + wide > end:
                     scene.add(Label(x, scene.height + LINE / 2, "…", "text"))
@@ -63,9 +81,8 @@ def draw_examples(rows: Sequence[PredictionRow], width: float) -> Scene:
                 wrong = place == 2 and row.exact and at < len(row.expected) and token != row.expected[at]
                 ink = "bad" if wrong else "ink" if place == 2 else "muted"
                 scene.add(Label(x, scene.height + LINE / 2, text, "text", ink))
-                x += wide + gap
+                x += wide + 4.0
         scene.height += LINE
-    return scene
 
 
 def draw_text(heading: str, text: str, width: float) -> Scene:

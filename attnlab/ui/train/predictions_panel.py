@@ -14,7 +14,8 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_words import has_spaces
-from attnlab.ui.widgets.tokens.token_chips import visible
+from attnlab.ui.train.paired_text import HEAD as TEXT_HEAD
+from attnlab.ui.train.paired_text import pair_tokens
 
 SPACE, GAP, HEAD = 4, 12, 18
 """Pixels at 100 % between two tokens, between two columns, and of the line with the headings."""
@@ -35,9 +36,9 @@ class PredictionRow:
     reads: str = "row"
 
     @property
-    def gap(self) -> int:
-        """Pixels between two tokens: none within a text, whose spaces are tokens."""
-        return 0 if has_spaces(self.expected) else px(SPACE)
+    def is_text(self) -> bool:
+        """Whether the tokens are those of a running text, which have its spaces in them."""
+        return has_spaces(self.expected)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -52,7 +53,8 @@ class PredictionRow:
 class PredictionsPanel(HasCells, FollowsTheme, QWidget):
     """Shows rows of tokens under headings: source and expected muted, predicted in ink at the right.
 
-    If three columns do not fit, the source is on a line of its own above the other two.
+    If three columns do not fit, the source is on a line of its own above the other two. Running texts are on a line of
+    their own, with each prediction below its token.
     """
 
     cells_role, cell_role = QAccessible.Role.List, QAccessible.Role.ListItem
@@ -91,6 +93,8 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
         """The headings of the columns."""
         if not self._rows:
             return ()
+        if self._texts:
+            return (TEXT_HEAD,)
         if self._stacked:
             return "asked / expected", "predicted"
         return ("asked", "expected", "predicted") if self._asks else ("expected", "predicted")
@@ -127,6 +131,10 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
         return any(row.source for row in self._rows)
 
     @property
+    def _texts(self) -> bool:
+        return any(row.is_text for row in self._rows)
+
+    @property
     def _stacked(self) -> bool:
         """Whether the source is on a line above: three columns would cut off most of it."""
         return self._asks and self._needs > self.width()
@@ -134,7 +142,7 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
     def _settle(self) -> None:
         """Compute the width that three columns need, with at most half of a long one left out."""
         measure = QFontMetricsF(font("text")).horizontalAdvance
-        wide = [[_measure_tokens(part, row.gap, measure) for part in _list_columns(row)] for row in self._rows]
+        wide = [[_measure_tokens(part, px(SPACE), measure) for part in _list_columns(row)] for row in self._rows]
         needs = sum(max(column) for column in zip(*wide, strict=True)) + 2 * px(GAP) if wide else 0.0
         if needs != self._needs:
             self._needs = needs
@@ -143,7 +151,7 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
     _needs = 0.0
 
     def _measure_row(self) -> int:
-        return px(44 if self._stacked else 26)
+        return px(44 if self._stacked or self._texts else 26)
 
     def sizeHint(self) -> QSize:
         return QSize(px(200), (px(HEAD) if self._rows else 0) + max(len(self._rows), 1) * self._measure_row())
@@ -167,10 +175,15 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
             Pen(painter, font("text")).draw(0, self._measure_row() / 2, "Shown when the model has learned a little")
         places = self._place_columns()
         small = Pen(painter, font("caption"))
-        for head, (left, _) in zip(self.heads, places[len(places) - len(self.heads) :], strict=True):
+        shown = places[:1] if self._texts else places[len(places) - len(self.heads) :]
+        for head, (left, _) in zip(self.heads, shown, strict=True):
             small.draw(left, px(HEAD) / 2, head)
         for index, row in enumerate(self._rows):
-            self._paint_row(painter, row, px(HEAD) + index * self._measure_row(), places)
+            top = px(HEAD) + index * self._measure_row()
+            if self._texts:
+                self._paint_text(painter, row, top)
+            else:
+                self._paint_row(painter, row, top, places)
         painter.end()
 
     def _place_columns(self) -> list[tuple[float, float]]:
@@ -182,25 +195,37 @@ class PredictionsPanel(HasCells, FollowsTheme, QWidget):
 
     def _paint_row(self, painter: QPainter, row: PredictionRow, top: float, places: list[tuple[float, float]]) -> None:
         pen, p = Pen(painter, font("text")), palette_of(self)
-        middle = top + px(13)
+        middle, gap = top + px(13), px(SPACE)
         asked, expected, predicted = (
-            _fit_tokens(part, wide, row.gap, pen) for part, (_, wide) in zip(_list_columns(row), places, strict=True)
+            _fit_tokens(part, wide, gap, pen) for part, (_, wide) in zip(_list_columns(row), places, strict=True)
         )
         painter.setPen(QColor(p.muted))
         if self._asks:
-            _draw(pen, places[0][0], middle, [token for token, _ in asked], row.gap)
+            _draw(pen, places[0][0], middle, [token for token, _ in asked], gap)
         middle += px(18) if self._stacked else 0
-        _draw(pen, places[1][0], middle, [token for token, _ in expected], row.gap)
+        _draw(pen, places[1][0], middle, [token for token, _ in expected], gap)
         right, x = _list_columns(row)[1], places[2][0]
         for token, place in predicted:
             wrong = row.exact and 0 <= place < len(right) and right[place] != _list_columns(row)[2][place]
-            painter.setPen(QColor(p.key_ink if wrong else p.ink))
-            pen.draw(x, middle, token)
-            if wrong:
-                under = middle + QFontMetricsF(font("text")).ascent() / 2 + px(2)
-                painter.setPen(QPen(QColor(p.key_ink), 1.5))
-                painter.drawLine(QPointF(x, under), QPointF(x + max(pen.width(token), px(5)), under))
-            x += pen.width(token) + row.gap
+            self._paint_prediction(painter, pen, QPointF(x, middle), token, wrong)
+            x += pen.width(token) + gap
+
+    def _paint_text(self, painter: QPainter, row: PredictionRow, top: float) -> None:
+        pen = Pen(painter, font("text"))
+        above, below = top + px(13), top + px(31)
+        for pair in pair_tokens(row.source, row.pairs, self.width(), pen.width):
+            painter.setPen(QColor(palette_of(self).muted))
+            pen.draw(pair.x, above, pair.above)
+            self._paint_prediction(painter, pen, QPointF(pair.x, below), pair.below, pair.wrong)
+
+    def _paint_prediction(self, painter: QPainter, pen: Pen, at: QPointF, token: str, wrong: bool) -> None:
+        p = palette_of(self)
+        painter.setPen(QColor(p.key_ink if wrong else p.ink))
+        pen.draw(at.x(), at.y(), token)
+        if wrong:
+            under = at.y() + QFontMetricsF(font("text")).ascent() / 2 + px(2)
+            painter.setPen(QPen(QColor(p.key_ink), 1.5))
+            painter.drawLine(QPointF(at.x(), under), QPointF(at.x() + max(pen.width(token), px(5)), under))
 
 
 def describe_rows(rows: Sequence[PredictionRow]) -> str:
@@ -219,9 +244,8 @@ def describe_rows(rows: Sequence[PredictionRow]) -> str:
 
 
 def _list_columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens of source, expected and predicted; white space that is asked alone as a mark."""
-    source = list(row.source) if "".join(row.source).strip() else [visible(token) for token in row.source]
-    return source, [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
+    """Return the tokens of source, expected and predicted."""
+    return list(row.source), [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
 
 
 def _share_width(width: float, columns: int, gap: int) -> list[tuple[float, float]]:

@@ -307,6 +307,22 @@ def test_a_line_break_that_is_asked_is_drawn(student: "Student", monkeypatch: py
     assert "⏎" in drawn
 
 
+def test_each_prediction_of_a_text_stands_below_its_token(student: "Student", monkeypatch: pytest.MonkeyPatch) -> None:
+    at: list[tuple[float, float, str]] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text: (at.append((x, y, text)), draw(pen, x, y, text)))
+    written = student.ws.written
+    written.show_rows([PredictionRow(("W",), tuple("ill it be " * 20), tuple("mwl mt we " * 20))])
+    assert written.heads == ("text, with predictions below",)
+    written.grab()
+    _, *rest = at  # the heading
+    above, below = ([each for each in rest if each[1] == y] for y in sorted({y for _, y, _ in rest}))
+    assert "".join(text for _, _, text in above).startswith("Will it be")
+    assert "".join(text for _, _, text in below).startswith("mwl mt we")
+    assert [x for x, _, _ in above] == [x for x, _, _ in below]
+    assert above[-1][2] == below[-1][2] == "…"
+
+
 @pytest.mark.slow
 def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "Student") -> None:
     ws, maps = student.ws, student.ws.maps

@@ -226,6 +226,10 @@ def test_a_text_is_coloured_by_probability(qtbot: QtBot) -> None:
 def test_wrong_tokens_of_examples_are_red_and_texts_are_wrapped(qtbot: QtBot) -> None:
     scene = draw_examples([PredictionRow(("a", "b"), ("b", "a"), ("b", "c"))], 600.0)
     assert [shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.ink == "bad"] == ["c"]
+    text = draw_examples([PredictionRow(("W",), tuple("ill it"), tuple("mll at"))], 600.0)
+    assert [shape.text for shape in text.shapes if isinstance(shape, Label) and shape.ink == "bad"] == ["m", "a"]
+    x = [shape.x for shape in text.shapes if isinstance(shape, Label) and shape.text == "l"]
+    assert sorted(x) == [x[0], x[0], x[2], x[2]]  # one above the other
     lines = wrap_text("one two three " + "x" * 200, "text", 120.0)
     assert "".join(lines).replace(" ", "") == "onetwothree" + "x" * 200
     assert len(lines) > 5
