@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from attnlab.attention.stages.arithmetic import Line, Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
+from attnlab.attention.stages.gradient_regions import find_gradient_region
 from attnlab.attention.stages.links import Region, is_concatenated
 from attnlab.attention.stages.presence import source
 from attnlab.attention.stages.table import BY_NAME, Stage, sources
@@ -33,6 +34,9 @@ def regions(e: "Experiment", at: Place, stage: Stage) -> tuple[Region, ...]:
     if stage.name == own.name:
         return (Region(at.row, column, None, "neutral"),)
     role = own.role if stage.role == "neutral" and own.role in ("query", "key", "value") else stage.role
+    if own.is_backward:
+        found = find_gradient_region(e, own, stage, at.row, column)
+        return (replace(found, role=role),) if found is not None else ()
     row = at.row if stage.axes[-2] in (own.axes[-2], "token") else None
     if column is None:
         return (Region(row, None, None, role),)

@@ -106,9 +106,16 @@ def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region,
     look = look_at(trace, None, stage, view)
     assert look.data is not None
     data = look.data.cover(unknown(stage, look.heads))
-    framed = tuple(Outline(None, each.row, each.column, each.role or stage.role) for each in read)
+    framed = []
+    for each in read:
+        known = each.head is not None and None not in look.heads
+        if known and each.head not in look.heads:
+            continue  # its head is not shown
+        framed.append(
+            Outline(look.heads.index(each.head) if known else None, each.row, each.column, each.role or stage.role)
+        )
     strong = (read[0].row, read[0].column) if read else (None, None)
-    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map)
+    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, tuple(framed), strong, stage.is_map)
 
 
 def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QPainter
@@ -64,6 +65,10 @@ def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str
         now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
         for hidden in dict.fromkeys((slide.blanks, ())):
             made = make_content(slide, now, before, Moment(None, hidden))
+            for each in filter(None, (made.main, *made.sources)):
+                for frame in each.outlines:
+                    at = (frame.index or 0, frame.row or 0, frame.column or 0)
+                    assert np.less(at, each.data.values.shape).all(), f"step {slide.index + 1}, {each.title}: {at}"
             for theme, image in images.items():
                 painter = QPainter(image)
                 drawn = draw_slide(painter, Sheet(0, 0, *SIZES[theme]), made, PALETTES[theme], FORMULAS)
