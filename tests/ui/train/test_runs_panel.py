@@ -180,7 +180,7 @@ def test_runs_with_equal_names_are_told_apart_by_the_times_at_which_they_began()
     folders = [Path(f"reverse-0-20200102-1432{end}") for end in ("16", "21", "21-2")]
     starts = [describe_start(folder) for folder in folders]
     names = ["seed 0", "seed 0", "seed 0", "seed 1"]
-    times = ["2020-01-02 14:32:16", "2020-01-02 14:32:21", "2020-01-02 14:32:21 (2)"]
+    times = ["2 Jan 2020 14:32:16", "2 Jan 2020 14:32:21", "2 Jan 2020 14:32:21 (2)"]
     assert tell_apart(names, [*starts, ""]) == [*(f"seed 0 · {each}" for each in times), "seed 1"]
     assert tell_apart(names[:2], [starts[0], ""]) == [f"seed 0 · {times[0]}", "seed 0"]
     assert tell_apart(names[2:], starts[1:]) == names[2:]
