@@ -72,7 +72,10 @@ def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
         pupil.window.show_workspace("playground")
         open_path(pupil.window, path)
         assert pupil.window.current == "train"
+        opening = "" if path.name == "run.json" else "Opening “elsewhere”…"  # the second is open already
+        assert pupil.trainer.footer.message.text() == opening
         pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
+        assert pupil.trainer.footer.message.text() == ""
     store.save(run.state(), tmp_path / "broken")
     for part in (tmp_path / "broken").glob("curve*"):
         part.write_bytes(b"nothing")
