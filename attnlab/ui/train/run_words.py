@@ -19,7 +19,7 @@ DIVERGED = "Training stopped at step"
 """The beginning of the sentence of a run whose numbers were no longer finite."""
 EDITED = "edited"
 """The beginning of a mark's title where edited weights were sent back."""
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 """Those of strftime are of the system's language."""
 
 

@@ -15,7 +15,8 @@ from attnlab.ui.widgets.subscripts import write_tip
 class ElidedLabel(QLabel):
     """Takes the space that is left; ``text`` is the whole text, ``visible_text`` the part that fits.
 
-    The middle of a path is left out first. With a ``separator`` whole parts are left out from the end, so that no number is cut in two.
+    The middle of a path is left out first. With a ``separator`` whole parts are left out from the end, so that no
+    number is cut in two.
     """
 
     def __init__(self, parent: QWidget | None = None, separator: str = "") -> None:
