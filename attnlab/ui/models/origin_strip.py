@@ -40,6 +40,7 @@ class OriginStrip(FollowsTheme, QFrame):
         self.title, self.truth = QLabel(), ElidedLabel()
         self.truth.setAccessibleName("True to the model")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setToolTip("Layers of a model count from 0, as in transformers")
         self.send = QPushButton("Run the model with it")
         self.run = QPushButton("Run the model on these words")
         self.leave = QPushButton("To the model")
