@@ -21,8 +21,8 @@ ABOUT = {
     "Exact match": "The share of held-out examples of which every token is right",
 }
 PATTERN = (
-    f"The highest score of a head for this pattern, and the head: the mean over at most {MOST_EXAMPLES} held-out "
-    "examples, not the score on the probe"
+    f"The highest score of a head for this pattern, and the head.\nIt is the mean over at most {MOST_EXAMPLES} "
+    "held-out examples, not the score on the probe."
 )
 LEAST, LARGEST = "least", "largest"
 
