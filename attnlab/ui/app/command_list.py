@@ -19,7 +19,7 @@ from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
 _BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
-_ELSEWHERE = 5.0  # among matches that differ in length only, those that leave the visible workspace come last
+_ELSEWHERE = 6.0  # among matches that differ in length only, those that leave the visible workspace come last
 
 
 @dataclass(frozen=True, slots=True)
