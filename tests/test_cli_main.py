@@ -143,6 +143,21 @@ def test_every_misuse_is_one_sentence_and_exit_code_2(
     assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
 
 
+@pytest.mark.parametrize("name", ["run/run.json", "weights.safetensors"])
+def test_a_broken_run_or_file_of_weights_is_not_drawn(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, picture = tmp_path / name, tmp_path / "x.png"
+    broken.parent.mkdir(exist_ok=True)
+    broken.write_text("{nothing")
+    assert main([str(broken), "--screenshot", str(picture)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("attnlab: ")
+    assert err.count("\n") == 1
+    assert broken.name in err
+    assert not picture.exists()
+
+
 @linux_only
 @pytest.mark.parametrize("arguments", [["--preset", "nope"], ["preset:nope"]])
 def test_an_unknown_preset_is_named_before_the_missing_display(

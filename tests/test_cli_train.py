@@ -346,7 +346,13 @@ def test_a_second_ctrl_c_saves_without_waiting(capsys: pytest.CaptureFixture[str
 
 def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert train("--list") == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TASKS)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(TASKS)
+    assert train("--list", "reverse") == 0
+    [alone] = capsys.readouterr().out.splitlines()
+    assert alone.split() == lines[list(TASKS).index("reverse")].split()
+    assert train("--list", "nope") == 2
+    assert "There is no task 'nope'; there are copy" in capsys.readouterr().err
 
 
 def test_the_progress_line_shows_step_loss_and_rate() -> None:

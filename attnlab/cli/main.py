@@ -77,6 +77,8 @@ def _window(argv: list[str]) -> int:
         _check_picture(options.screenshot)
         if source is not None:
             load_source(source)  # a broken file is reported before anything is drawn
+        if other is not None:
+            _check_other(other)
     elif not has_display():
         if source is not None:
             load_source(source)
@@ -128,6 +130,22 @@ def find_other(path: Path) -> Path | None:
     """Return a path that is no session and that the window opens as it opens dropped files; None for a session."""
     weights = path if path.suffix.lower() in WEIGHTS and path.is_file() else None
     return run_folder(path) or model_folder(path) or weights
+
+
+def _check_other(path: Path) -> None:
+    """Report a broken run or file of weights; a broken model is reported when the window opens it.
+
+    Raises:
+        AttnlabError: it cannot be read.
+    """
+    if (run := run_folder(path)) is not None:
+        from attnlab.training.store import load
+
+        load(run)
+    elif model_folder(path) is None:
+        from attnlab.files.weights.weights_source import files_source
+
+        files_source([path])
 
 
 def _check_picture(path: Path) -> None:

@@ -113,7 +113,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--position",
         type=int,
-        default=-1,
         metavar="P",
         help="where to predict, from 0 (the one masked token, or the last)",
     )
@@ -195,7 +194,23 @@ def _check(options: argparse.Namespace) -> None:
         raise MisuseError("Predictions are printed; leave -o out.")
     if options.json and options.output is not None:
         raise MisuseError("--json prints, and -o writes a file; give one of them.")
+    _check_ignored(options)
     _check_session(options)
+
+
+def _check_ignored(options: argparse.Namespace) -> None:
+    """Refuse options that the rest of the line would ignore."""
+    chosen = options.layer is not None or options.head != "all"
+    if options.patterns and chosen:
+        raise MisuseError("--patterns lists every head of every layer; leave --layer and --head out.")
+    if options.predict is not None and chosen:
+        raise MisuseError("--predict runs the whole model; leave --layer and --head out.")
+    if options.targets and options.layer is not None:
+        raise MisuseError("--targets lists every layer; leave --layer out.")
+    if options.head != "all" and options.layer is None and options.output is None and not options.targets:
+        raise MisuseError("--head chooses a head of a layer; name the layer with --layer.")
+    if options.position is not None and options.predict is None:
+        raise MisuseError("--position says where to predict; add --predict.")
 
 
 def _check_session(options: argparse.Namespace) -> None:

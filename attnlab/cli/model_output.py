@@ -67,10 +67,11 @@ def describe(model: "Model", run: "Run | None", options: argparse.Namespace) -> 
 
 def list_predictions(run: "Run", options: argparse.Namespace) -> str:
     """Return the likeliest tokens, one a line."""
-    found = run.predictions(options.position, options.predict)
+    position = -1 if options.position is None else options.position
+    found = run.predictions(position, options.predict)
     if options.json:
         predictions = [{"token": token, "probability": p} for token, p in found]
-        return json.dumps({"position": options.position, "predictions": predictions}, ensure_ascii=False) + "\n"
+        return json.dumps({"position": position, "predictions": predictions}, ensure_ascii=False) + "\n"
     from attnlab.files.export.terminal_table import label
 
     return "".join(f"{p:7.4f}  {label(token)}\n" for token, p in found)

@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
         child(int(argv[1]))
     options = _parser().parse_args(argv)
     if options.list:
-        return _list_tasks()
+        return _list_tasks(options.task)
     if options.data is not None and options.resume is None and options.task is None:
         options.task = PAIRS if options.data.lower().endswith(TABLE) else LINES
     if (options.task is None) == (options.resume is None):
@@ -71,7 +71,7 @@ def _parser() -> Parser:
     parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a new folder for the run or the runs")
     parser.add_argument("--resume", metavar="RUN", help="continue a run; --steps sets a new total")
     parser.add_argument("--allow-text", action="store_true", help="let --resume read the text file that the run names")
-    parser.add_argument("--list", action="store_true", help="list the tasks")
+    parser.add_argument("--list", action="store_true", help="list the tasks, or only TASK")
     return parser
 
 
@@ -85,11 +85,17 @@ def _parse_whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def _list_tasks() -> int:
-    from attnlab.training.tasks import TASKS
+def _list_tasks(name: str | None) -> int:
+    """List the tasks, or only the one that is named.
 
-    width = max(map(len, TASKS))
-    say("".join(f"{task.name:{width}}  {task.about}  ({', '.join(task.kinds)})\n" for task in TASKS.values()))
+    Raises:
+        TrainingError: there is no such task.
+    """
+    from attnlab.training.tasks import TASKS, make_spec
+
+    tasks = [task for task in TASKS.values() if name is None or task.name == make_spec(name).task]
+    width = max(len(task.name) for task in tasks)
+    say("".join(f"{task.name:{width}}  {task.about}  ({', '.join(task.kinds)})\n" for task in tasks))
     return OK
 
 

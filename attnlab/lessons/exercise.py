@@ -130,15 +130,18 @@ def to_letter(index: int) -> str:
 
 
 def describe_cell(e: Experiment, cell: Cell) -> str:
-    """Return a cell in words: ``starts → journey``, or ``starts → journey, head 1`` if there are several heads."""
+    """Return a cell in words: ``starts → journey``, or ``starts → journey, head 1`` if there are several heads.
+
+    No line breaks before a number.
+    """
     stage = BY_NAME[cell.stage]
     rows, columns = stage.axes[-2:]
     if rows == "one":
-        return "the number" if columns == "one" else f"column {cell.column}"
-    row = _write_token(e, rows, cell.row) if rows in TOKENS else f"row {cell.row}"
-    column = _write_token(e, columns, cell.column) if columns in TOKENS else f"column {cell.column}"
+        return "the number" if columns == "one" else f"column\u00a0{cell.column}"
+    row = _write_token(e, rows, cell.row) if rows in TOKENS else f"row\u00a0{cell.row}"
+    column = _write_token(e, columns, cell.column) if columns in TOKENS else f"column\u00a0{cell.column}"
     which = "" if not stage.has_heads or e.n_heads == 1 else "mean of the heads" if cell.head is None else None
-    return f"{row} → {column}" + (f", head {cell.head}" if which is None else f", {which}" if which else "")
+    return f"{row} → {column}" + (f", head\u00a0{cell.head}" if which is None else f", {which}" if which else "")
 
 
 def _write_token(e: Experiment, axis: str, index: int) -> str:

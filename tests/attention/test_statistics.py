@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import attnlab
 from attnlab.attention.measures.statistics import (
     describe_stage,
+    name_strongest,
     row_statistics,
     stage_summary,
     statistics_of,
@@ -20,12 +21,21 @@ from attnlab.attention.measures.statistics import (
 def test_a_uniform_row_has_the_largest_entropy() -> None:
     even = row_statistics(np.full(4, 0.25), 4)
     assert (even.total, even.entropy, even.most, even.effective) == pytest.approx((1.0, math.log(4), math.log(4), 4.0))
-    assert even.strongest == 0
+    assert (even.strongest, even.tied) == (0, 4)
 
 
 def test_a_row_with_one_target_has_zero_entropy() -> None:
     one = row_statistics(np.array([0.0, 0.0, 1.0]), 3)
-    assert (one.total, one.entropy, one.effective, one.strongest) == (1.0, 0.0, 1.0, 2)
+    assert (one.total, one.entropy, one.effective, one.strongest, one.tied) == (1.0, 0.0, 1.0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"), [([0.4, 0.4, 0.2], "a and 1 more tie"), ([0.2, 0.5, 0.3], "∅"), ([0.0] * 3, "none")]
+)
+def test_keys_that_share_the_largest_weight_are_said_to_tie(row: list[float], said: str) -> None:
+    keys, alone, all_rows = ("a", "", "c"), row_statistics(np.array(row), 3), weights_statistics(np.array([[row]]))
+    assert name_strongest(keys, alone.strongest, alone.tied) == said
+    assert name_strongest(keys, all_rows.strongest.item(), all_rows.tied.item()) == said
 
 
 def test_an_empty_row_has_no_target() -> None:

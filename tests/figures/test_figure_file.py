@@ -358,6 +358,8 @@ def test_a_smaller_page_scales_the_file() -> None:
         ({"stages": ("masked",)}, "no stage 'masked'.*weights"),
         ({"stages": ()}, "figure needs a stage"),
         ({"head": 1}, "no head 1"),
+        ({"dpi": 1_000_000}, "The resolution cannot be 1000000 dots per inch, only 30 to 2400"),
+        ({"width_mm": 2e6}, "The width cannot be 2000000 mm, only 20 to 1000 mm"),
         ({"dpi": 29}, "The resolution cannot be 29 dots per inch, only 30 to 2400"),
         ({"dpi": 2401}, "2401 dots per inch"),
         ({"width_mm": 19.0}, "The width cannot be 19 mm"),

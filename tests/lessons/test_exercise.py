@@ -129,11 +129,11 @@ def test_boxes_and_cells_are_named() -> None:
     assert [to_letter(i) for i in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
     e = attnlab.preset("journey")
     assert describe_cell(e, Cell("weights", 2, 1, 0)) == "starts → journey"
-    assert describe_cell(e, Cell("queries", 2, 1, 0)) == "starts → column 1"
+    assert describe_cell(e, Cell("queries", 2, 1, 0)) == "starts → column\N{NO-BREAK SPACE}1"
     twice = Experiment(("a", "b", "a"), [[0.0], [1.0], [2.0]])
     assert describe_cell(twice, Cell("weights", 2, 1, 0)) == "a [2] → b"
     many = attnlab.preset("uneven-heads")
-    assert describe_cell(many, Cell("weights", 0, 1, 1)).endswith(", head 1")
+    assert describe_cell(many, Cell("weights", 0, 1, 1)).endswith(", head\N{NO-BREAK SPACE}1")
     assert describe_cell(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
 
 
@@ -393,5 +393,5 @@ def test_a_student_calculates_a_gradient_by_hand_and_it_is_graded(tmp_path: Path
     assert all(each.right for each in grade(exercise, own, answers, "Ada").marks)
     wrong = grade(exercise, own, {**answers, "b": f"{-by_hand[1]:.4f}"}, "Ada")
     assert [each.right for each in wrong.marks] == [True, False, True, True]
-    assert describe_cell(own, blanks[0]) == "row 2 → column 0"
+    assert describe_cell(own, blanks[0]) == "row\N{NO-BREAK SPACE}2 → column\N{NO-BREAK SPACE}0"
     assert describe_cell(own, Cell("loss", 0, 0)) == "the number"

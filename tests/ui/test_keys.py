@@ -147,6 +147,21 @@ def test_the_palette_runs_the_typed_action(person: "Person") -> None:
     assert not person.window.command_palette.isVisible()
 
 
+def test_actions_of_the_visible_workspace_come_first_among_equal_matches(person: "Person") -> None:
+    elsewhere = "Export the curves…", "Export the answers…", "Export the maps of the training…"
+    person.key(Key.Key_K, CTRL)
+    person.type("export")
+    found = palette_titles(person)
+    assert "Export a picture or a table…" in found[:2]
+    assert set(elsewhere) <= set(found[2:])
+    person.key(Key.Key_Escape)
+    person.window.show_workspace("train")
+    person.key(Key.Key_K, CTRL)
+    person.type("export")
+    assert set(palette_titles(person)[:3]) == set(elsewhere)
+    person.key(Key.Key_Escape)
+
+
 def test_the_palette_switches_a_second_sequence(person: "Person") -> None:
     for wanted in (True, False):
         person.key(Key.Key_K, CTRL)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from attnlab.attention import edits
 from attnlab.document.settings import Settings
+from attnlab.ui.playground.bar_message import BarMessage
 from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
@@ -240,6 +241,16 @@ def test_long_warnings_are_elided_with_the_full_text_in_the_tool_tip(person: "Pe
     )
     assert person.message().startswith("weights: 14 of 36 values are ∞ or NaN in float32.")
     assert message.toolTip() == person.message()
+
+
+def test_the_reason_of_a_failed_save_is_read_in_the_bar_with_large_type(person: "Person") -> None:
+    person.window.change_settings(type_size=150)
+    person.window.resize(1366, 768)
+    person.window.grab()
+    bar, reason = person.playground.step_bar, "cannot be written: Permission denied."
+    bar.show_message(f"/home/me/{'lectures/' * 12}session.attnlab {reason}")
+    (message,) = bar.findChildren(BarMessage)
+    person.wait_for(lambda: message.visible_text.endswith(reason))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -344,3 +344,14 @@ def test_undo_reaches_the_window_from_every_number_field(person: "Person", name:
     box.setFocus()
     person.undo()
     assert person.experiment is before
+
+
+def test_nothing_is_undone_that_is_out_of_sight(person: "Person") -> None:
+    person.type_number(0, 0, "5")
+    edited = person.in_table()
+    person.window.show_workspace("train")
+    person.undo()
+    person.window.show_workspace("playground")
+    np.testing.assert_array_equal(person.in_table(), edited)
+    person.undo()
+    assert (person.in_table() != edited).any()

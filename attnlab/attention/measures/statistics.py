@@ -1,6 +1,7 @@
 """Statistics of weights and stages: entropy, targets and distances of rows, ranges of stages, and cards' summaries."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ class RowStatistics:
     """Statistics of one row: entropy in nats, ``most`` its maximum (even weights), ``effective`` tokens exp(entropy).
 
     Entropy, effective tokens and distance are NaN if weights are negative, ∞ or NaN; ``strongest`` is None if there is
-    no target. ``distance`` is the average distance of the attended tokens, NaN if the query's position is unknown.
+    no target, and the first of ``tied`` keys that have the largest weight. ``distance`` is the average distance of the
+    attended tokens, NaN if the query's position is unknown.
     """
 
     total: float
@@ -34,13 +36,14 @@ class RowStatistics:
     strongest: int | None
     largest: float = math.nan
     distance: float = math.nan
+    tied: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsStatistics:
     """The fields of :class:`RowStatistics` for every row of a map of weights, arrays [h, T_q] (or [T_q]).
 
-    ``strongest`` is −1 for a row without a target; undefined values are NaN.
+    ``strongest`` is −1 for a row without a target, where ``tied`` is 1; undefined values are NaN.
     """
 
     total: NDArray[np.float64]
@@ -50,6 +53,7 @@ class WeightsStatistics:
     largest: NDArray[np.float64]
     strongest: NDArray[np.int64]
     distance: NDArray[np.float64]
+    tied: NDArray[np.int64]
 
     def mean(self, name: str) -> NDArray[np.float64]:
         """Return the mean of a statistic over the rows of each head that have a target and a defined value, [h]."""
@@ -84,7 +88,19 @@ def row_statistics(row: Floats, allowed: int, query: int | None = None) -> RowSt
         int(s.strongest) if s.strongest >= 0 else None,
         float(s.largest),
         float(s.distance),
+        int(s.tied),
     )
+
+
+def name_strongest(keys: Sequence[str], strongest: int | None, tied: int) -> str:
+    """Return the key with the largest weight of a row in words: "cat", "cat and 2 more tie", or "none".
+
+    ``strongest`` is its index, None or negative for none, and ``tied`` how many keys have that weight.
+    """
+    if strongest is None or strongest < 0:
+        return "none"
+    name = keys[strongest] or "∅"
+    return f"{name} and {tied - 1} more tie" if tied > 1 else name
 
 
 def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None) -> WeightsStatistics:
@@ -116,8 +132,9 @@ def _describe(w: NDArray[np.float64], away: NDArray[np.float64], allowed: NDArra
         effective = np.where(shares & ~has_target, 0.0, np.exp(entropy))
         distance = np.where(shares & has_target, _products(w, away) / total, math.nan)
         most = np.broadcast_to(np.log(np.maximum(allowed, 1)), total.shape)
+        tied = np.where(has_target, (w == largest[..., None]).sum(-1), 1)
     strongest = np.where(has_target, w.argmax(-1), -1)
-    return WeightsStatistics(total, entropy, most, effective, largest, strongest, distance)
+    return WeightsStatistics(total, entropy, most, effective, largest, strongest, distance, tied)
 
 
 def _products(w: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ DPI_RANGE, WIDTH_RANGE_MM, FONT_RANGE_PT, DECIMALS = (30, 2400), (20.0, 1000.0),
 NUMBERS, GROUNDS = ("auto", "on", "off"), ("light", "dark", "transparent")
 FONT_PT = 7.5
 """The usual size of labels in journals."""
+_DIGITS = 15
+"""Numbers with at most so many digits are written out in sentences: 1000000."""
 _UNITS_PER_LINE = 10.0
 """Labels are 10 units high, so a figure with larger type is the same figure with larger units."""
 
@@ -88,7 +90,8 @@ class FigureSpec:
 
 def _check_within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
     if not limits[0] <= value <= limits[1] or (whole and value != int(value)):
-        told = f"{Decimal(value):.6g}" if type(value) is int else f"{value:g}"  # an int may be too large for a float
+        large = type(value) is int and abs(value) >= 10**_DIGITS  # perhaps too large for a float
+        told = f"{Decimal(value):.6g}" if large else f"{value:.{_DIGITS}g}"
         raise AttnlabError(sentence.format(told, f"{limits[0]:g}", f"{limits[1]:g}"))
 
 

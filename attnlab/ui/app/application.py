@@ -204,7 +204,10 @@ class Screenshot(QObject):
             self._rounds -= 1  # a pinned state, a lens or a run is still being computed
             QTimer.singleShot(WAIT_MS, self, self._on_idle)
             return
-        if not self._picture().save(str(self._path)):
+        models = self._window.workspace(MODELS, make=False)
+        if models is not None and models.refusal:
+            self.problem = models.refusal
+        elif not self._picture().save(str(self._path)):
             self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
         self._end()
 

@@ -19,6 +19,7 @@ from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
 _BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
+_ELSEWHERE = 6.0  # among matches that differ in length only, those that leave the visible workspace come last
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,21 @@ class Found:
 
 
 def search(actions: ActionList, query: str) -> list[Found]:
-    """Return the actions that match a query, the best first and disabled ones last."""
+    """Return the actions that match a query, the best first and disabled ones last.
+
+    Of those that match equally well, the ones that stay in the visible workspace come first.
+    """
     ranked: list[tuple[bool, float, int, Found]] = []
     for order, action in enumerate(a for a in actions if a.in_palette and a.current_title()):
-        enabled = action.is_enabled()
+        enabled, cost = action.is_enabled(), _ELSEWHERE if query.strip() and action.on.is_elsewhere() else 0.0
         fit = _fit(action, query)
         if fit is not None:
             title, hit = fit
             found = Found(action.id, title, action.section, actions.shortcut_text(action.id), enabled, hit.places)
-            ranked.append((not enabled, -hit.score, order, found))
+            ranked.append((not enabled, cost - hit.score, order, found))
         for part, title, hit in _fit_parts(action, query):
             found = Found(action.id, title, action.section, "", enabled, hit.places, part)
-            ranked.append((not enabled, -hit.score, order, found))
+            ranked.append((not enabled, cost - hit.score, order, found))
     return [found for *_, found in sorted(ranked, key=lambda entry: entry[:3])]
 
 

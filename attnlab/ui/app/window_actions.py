@@ -54,7 +54,8 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
         models = w.workspace(MODELS, make=False) if w.current == MODELS.name else None
         if models is not None:
             return models.session
-        return w.playground.document if w.playground is not None else None
+        play = w.playground if w.current == PLAYGROUND.name else None  # elsewhere nobody would see what is undone
+        return play.document if play is not None else None
 
     document: Context[Undoable] = Context(find, find, lambda: find() is not None)
     return [

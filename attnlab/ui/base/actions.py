@@ -18,12 +18,13 @@ class Context(Generic[C]):
     """What actions act on, such as the playground of a window, which may not exist yet.
 
     ``find`` returns it if it exists. ``enter`` makes it if need be, and shows it, before an action runs. ``ready``
-    tells whether ``enter`` would return it.
+    tells whether ``enter`` would return it, ``is_elsewhere`` whether it would show another workspace for that.
     """
 
     find: Callable[[], C | None]
     enter: Callable[[], C | None]
     ready: Callable[[], bool]
+    is_elsewhere: Callable[[], bool] = lambda: False
 
     @classmethod
     def of(cls, thing: C) -> "Context[C]":
@@ -36,7 +37,7 @@ class Context(Generic[C]):
         def of(whole: C | None) -> P | None:
             return get(whole) if whole is not None else None
 
-        return Context(lambda: of(self.find()), lambda: of(self.enter()), self.ready)
+        return Context(lambda: of(self.find()), lambda: of(self.enter()), self.ready, self.is_elsewhere)
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,4 +137,9 @@ def on(host: Host, kind: WorkspaceKind[W], *, show: bool = True) -> Context[W]:
             host.show_workspace(kind.name)
         return host.workspace(kind)
 
-    return Context(lambda: host.workspace(kind, make=False), enter, lambda: host.loaded)
+    return Context(
+        lambda: host.workspace(kind, make=False),
+        enter,
+        lambda: host.loaded,
+        lambda: show and host.current != kind.name,
+    )

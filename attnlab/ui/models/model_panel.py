@@ -217,7 +217,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
             rows["columns of a head"] = f"{facts.d_model // facts.n_heads:,}"
         else:
             rows |= {
-                "d model": f"{facts.d_model:,}",
+                "d_model": f"{facts.d_model:,}",
                 "parameters": _format_count(facts.n_parameters),
                 "predicts": KINDS[facts.predicts],
             }
@@ -226,8 +226,8 @@ class ModelPanel(FollowsTheme, QScrollArea):
                 widget.hide()
                 widget.deleteLater()
         for place, (name, value) in enumerate(rows.items()):
-            left, right = QLabel(name), QLabel(value)
-            left.setProperty("role", "muted")
+            left, right = FormulaLabel(name, "muted"), QLabel(value)
+            left.setWordWrap(False)
             right.setTextFormat(Qt.TextFormat.PlainText)
             self._facts.addWidget(left, place, 0)
             self._facts.addWidget(right, place, 1, Qt.AlignmentFlag.AlignRight)

@@ -60,7 +60,8 @@ class ModelsWorkspace(QObject):
         self.room, self.menus = cards.room, ModelsMenus(cards, self)
         self._narrow = False
         self._example = ""  # the text that came with the open model
-        self._refusal = ""  # why the first model could not be opened
+        self.refusal = ""
+        """Why the first model could not be opened; "" if it could."""
         self._connect()
 
     @property
@@ -258,16 +259,19 @@ class ModelsWorkspace(QObject):
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
         """Open a model that ships below the reason why the first could not be, so that the room is not empty."""
-        if sentence and not self._refusal and not self.session.state.source and self.tools is not None:
-            self._refusal = sentence
+        if sentence and not self.refusal and not self.session.state.source and self.tools is not None:
+            self.refusal = sentence
+            once = Qt.ConnectionType.SingleShotConnection
+            self.session.overview_changed.connect(self._say_refusal, once)
             self.tools.open_shipped()
 
     @Slot(object)
     def _on_overview(self, _found: object) -> None:
         self.title_changed.emit()
-        if self._refusal:
-            self.panel.say(self._refusal)
-            self._refusal = ""
+
+    @Slot(object)
+    def _say_refusal(self, _found: object) -> None:
+        self.panel.say(self.refusal)
 
     @Slot(object)
     def _on_cell_pointed(self, cell: object) -> None:

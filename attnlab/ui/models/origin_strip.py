@@ -21,7 +21,7 @@ SAID: dict[Truth, tuple[str, str]] = {
     "invented": ("new random words: not the model’s; Enter lets it read them", "error"),
 }
 """What each state is called, and its role in the style sheet."""
-ROOMY = 560
+ROOMY = 680
 """The width in pixels at 100 % from which the name of the layer fits too."""
 
 
@@ -72,7 +72,7 @@ class OriginStrip(FollowsTheme, QFrame):
         if truth is None:
             return
         said, role = SAID[truth]
-        self.title.setText(title)
+        self.title.setText(f"{title}, counted from 0")  # the layers of a stack here count from 1
         set_role(self.truth, role)
         show_text(self.truth, said)
         self.send.setVisible(truth == "edited")

@@ -109,6 +109,7 @@ class PatternsCard(ModelCard):
     def _make(row: "HeadPatterns", rows: "Sequence[HeadPatterns]", name: str, strong: bool) -> Meter:
         value, median = getattr(row, name), float(np.median([getattr(each, name) for each in rows]))
         title, tip = SCORES[name]
+        tip = tip if name == "induction" else f"{tip}.\nMeasured on this text"
         spoken = f"{value:.4f}, median of all heads {median:.4f}"
         return Meter(title, value, f"{value:.2f}", median, strong, spoken, tip)
 

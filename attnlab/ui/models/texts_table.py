@@ -112,9 +112,10 @@ class TextsTable(FollowsTheme, QTableWidget):
         by, order = self.horizontalHeader().sortIndicatorSection(), self.horizontalHeader().sortIndicatorOrder()
         was_sorted = self.isSortingEnabled()
         self._begin(["head", *(title for title, _ in SCORE_COLUMNS.values())])
-        for column, (_, about) in enumerate(SCORE_COLUMNS.values(), start=1):
+        for column, (name, (_, about)) in enumerate(SCORE_COLUMNS.items(), start=1):
             if (title := self.horizontalHeaderItem(column)) is not None:
-                title.setToolTip(f"{about}. Click to sort by it")
+                measured = "" if name == "induction" else "The mean over these texts. "  # that is on random tokens
+                title.setToolTip(f"{about}.\n{measured}Click to sort by it")
         self.setRowCount(len(rows))
         for line, row in enumerate(rows):
             place = -1, row.layer, row.head

@@ -7,14 +7,14 @@ from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.base.themed import set_role
-from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.folded_label import FoldedLabel
 
 NOTE_MS = 8000
 """How long the note of a success is shown."""
 
 
 @guarded
-class BarMessage(ElidedLabel):
+class BarMessage(FoldedLabel):
     """Shows a sentence, and nothing else before that; a screen reader says it."""
 
     changed = Signal(str)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
-from attnlab.attention.measures.statistics import RowStatistics
+from attnlab.attention.measures.statistics import RowStatistics, name_strongest
 from attnlab.attention.stages.arithmetic import number
 from attnlab.ui.base.theme import plain_tip
 
@@ -60,7 +60,7 @@ def _write(statistics: RowStatistics, keys: tuple[str, ...]) -> dict[str, str]:
         "entropy": "not defined" if statistics.entropy != statistics.entropy else entropy,
         "effective": "not defined" if statistics.effective != statistics.effective else f"{statistics.effective:.2f}",
         "largest": number(statistics.largest),
-        "strongest": "none" if statistics.strongest is None else keys[statistics.strongest] or "∅",
+        "strongest": name_strongest(keys, statistics.strongest, statistics.tied),
         "distance": (
             "not defined" if statistics.distance != statistics.distance else f"{statistics.distance:.2f} tokens"
         ),

@@ -52,9 +52,10 @@ def _find_share(value: float, most: int) -> float:
 
 
 def _make_strongest(s: "WeightsStatistics", trace: "Trace") -> Column:
-    keys = trace.experiment.key_tokens
-    names = ((keys[key] or "∅") if key >= 0 else "none" for key in s.strongest.ravel().tolist())
-    return Column("strongest", tuple(names))
+    from attnlab.attention.measures.statistics import name_strongest
+
+    keys, found = trace.experiment.key_tokens, zip(s.strongest.ravel().tolist(), s.tied.ravel().tolist(), strict=True)
+    return Column("strongest", tuple(name_strongest(keys, key, tied) for key, tied in found))
 
 
 def make_precision(trace: "Trace") -> Table:

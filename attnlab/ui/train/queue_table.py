@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from attnlab.base.counted import format_percent
+from attnlab.training.best_heads import MOST_EXAMPLES
 from attnlab.training.results import Result, find_best, format_loss, format_share, list_patterns
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme
@@ -19,7 +20,10 @@ ABOUT = {
     "Correct": "The share of held-out tokens predicted correctly, each after the right ones before it",
     "Exact match": "The share of held-out examples of which every token is right",
 }
-PATTERN = "The highest score of a head for this pattern, the mean over held-out examples, and the head"
+PATTERN = (
+    f"The highest score of a head for this pattern, and the head.\nIt is the mean over at most {MOST_EXAMPLES} "
+    "held-out examples, not the score on the probe."
+)
 LEAST, LARGEST = "least", "largest"
 
 

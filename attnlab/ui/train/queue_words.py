@@ -58,5 +58,5 @@ def tell_entry(entry: "Entry", running: bool) -> str:
         return "It is trained after those above"
     lines = [run.sentence or f"Step {run.step:,} of {run.spec.train.steps:,}"]
     if not running:
-        lines += [f"{best.pattern} {best.score:.2f}, {best.head}" for best in entry.patterns]
+        lines += [f"{best.pattern} {best.score:.2f} on held-out examples, {best.head}" for best in entry.patterns]
     return "\n".join(lines)

@@ -20,8 +20,8 @@ NORMS = (
 _MODEL = {
     "layers": ("layers", "The number of attention layers", 1, 12),
     "heads": ("heads", "The number of heads per layer; they share d_model", 1, 64),
-    "d_model": ("d model", "The size of a token’s vector", 1, 1024),
-    "d_ff": ("d feed-forward", "Hidden units between two attention layers; 0 removes this part", 0, 4096),
+    "d_model": ("d_model", "The size of a token’s vector", 1, 1024),
+    "d_ff": ("d_ff", "Hidden units of the feed-forward part of a layer; 0 removes this part", 0, 4096),
 }
 
 

@@ -19,6 +19,8 @@ DIVERGED = "Training stopped at step"
 """The beginning of the sentence of a run whose numbers were no longer finite."""
 EDITED = "edited"
 """The beginning of a mark's title where edited weights were sent back."""
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+"""Those of strftime are of the system's language."""
 
 
 def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
@@ -167,10 +169,16 @@ def describe_end(status: str, step: int, steps: int, sentence: str) -> str:
 
 
 def format_time(seconds: float, *, exact: bool = False) -> str:
-    """Return a time of day, with its seconds if it is ``exact``, and with the date unless it is today."""
+    """Return a time of day, with its seconds if it is ``exact``, and with the date unless it is today: "2 Jan 14:32".
+
+    Another year than this is named too.
+    """
     at, now = time.localtime(seconds), time.localtime()
-    date, clock = "" if at[:3] == now[:3] else "%Y-%m-%d ", "%H:%M:%S" if exact else "%H:%M"
-    return time.strftime(date + clock, at)
+    clock = time.strftime("%H:%M:%S" if exact else "%H:%M", at)
+    if at[:3] == now[:3]:
+        return clock
+    year = f" {at.tm_year}" if at.tm_year != now.tm_year else ""
+    return f"{at.tm_mday} {_MONTHS[at.tm_mon - 1]}{year} {clock}"
 
 
 def find_loss(run: Run) -> float:

@@ -107,6 +107,7 @@ class RunsPanel(QWidget):
     def open(self, folder: Path) -> None:
         """Open a saved run; it can be continued if it has steps left."""
         if not self.is_open(folder):
+            self._workspace.footer.show_message(f"Opening “{self._find_title(folder)}”…", wrong=False)
             self.keeper.load(folder, self._open)
 
     def open_shipped(self, folder: Path, then: Callable[[], None]) -> None:
@@ -124,11 +125,10 @@ class RunsPanel(QWidget):
 
     def delete(self, folder: Path) -> None:
         """Ask whether to delete a run, and if so delete it."""
-        name = next((format_title(each) for each in self.found if each.folder == folder), folder.name)
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Delete the run “{name}” permanently?")
+        box.setText(f"Delete the run “{self._find_title(folder)}” permanently?")
         yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         yes.clicked.connect(partial(self._delete, folder))
@@ -139,6 +139,7 @@ class RunsPanel(QWidget):
         """Ask whether attnlab may read the text that a run names; call ``allow`` if so."""
         from attnlab.training.allowed_texts import write_question
 
+        self._workspace.footer.show_message("")
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -151,6 +152,10 @@ class RunsPanel(QWidget):
         """Show the folder of a run in the system's file manager."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
+    def _find_title(self, folder: Path) -> str:
+        """Return the title of a run, or the name of its folder if it is not listed."""
+        return next((format_title(each) for each in self.found if each.folder == folder), folder.name)
+
     def _delete(self, folder: Path) -> None:
         run = self.find_overlaid(folder)
         if run is not None:
@@ -162,6 +167,7 @@ class RunsPanel(QWidget):
         self._show_over()
 
     def _open(self, run: Run) -> None:
+        self._workspace.footer.show_message("")
         folder = self.keeper.find_source(run)
         self._session.kept = tuple(other for other in self._session.kept if self.keeper.find_source(other) != folder)
         self._workspace.open_run(run)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
+from attnlab.ui.widgets.shortened_paths import shorten_paths
 from attnlab.ui.widgets.subscripts import write_tip
 
 
@@ -14,7 +15,8 @@ from attnlab.ui.widgets.subscripts import write_tip
 class ElidedLabel(QLabel):
     """Takes the space that is left; ``text`` is the whole text, ``visible_text`` the part that fits.
 
-    With a ``separator`` whole parts are left out from the end, so that no number is cut in two.
+    The middle of a path is left out first. With a ``separator`` whole parts are left out from the end, so that no
+    number is cut in two.
     """
 
     def __init__(self, parent: QWidget | None = None, separator: str = "") -> None:
@@ -33,7 +35,8 @@ class ElidedLabel(QLabel):
     @property
     def visible_text(self) -> str:
         """The visible part of the text; "" if there is no room for a word."""
-        whole, room = self.text(), self.contentsRect().width()
+        room = self.contentsRect().width()
+        whole = shorten_paths(self.text(), self.fontMetrics(), room)
         parts = whole.split(self._separator) if self._separator else [whole]
         for count in range(len(parts), 0, -1):
             fits = self._separator.join(parts[:count])

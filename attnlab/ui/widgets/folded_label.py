@@ -1,13 +1,16 @@
 """A label of one line that folds its text into two smaller ones where it is too long for one."""
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.broken_text import break_text
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.shortened_paths import shorten_paths
 
+FILLED = 1.5
+"""How many lines a text with paths fills at most, as words leave some room at the end of the first."""
 NARROWEST = 110
 """A narrower label has one line only, in pixels at 100 %."""
 
@@ -23,7 +26,8 @@ class FoldedLabel(ElidedLabel):
         too_small = room.width() < px(NARROWEST) or 2 * QFontMetricsF(small).lineSpacing() > room.height()
         if shown == self.text() or too_small:
             return self.font(), [shown]
-        return small, break_text(self.text(), small, room.width(), 2)
+        text = shorten_paths(self.text(), QFontMetrics(small), FILLED * room.width())
+        return small, break_text(text, small, room.width(), 2)
 
     @property
     def visible_text(self) -> str:

@@ -66,6 +66,18 @@ def test_the_command_line_opens_a_capture(capture: Path, tmp_path: Path) -> None
     assert ((blue > green + 60) & (red > green)).sum() > 5000
 
 
+@pytest.mark.slow  # starts the program
+def test_the_command_line_makes_no_picture_of_a_model_that_cannot_be_opened(tmp_path: Path) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    picture = tmp_path / "window.png"
+    command = [sys.executable, "-m", "attnlab", tmp_path, "--screenshot", picture]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert answer.returncode == 2
+    assert answer.stderr.startswith(f"attnlab: {tmp_path.name} has no tokenizer;")
+    assert answer.stderr.count("\n") == 1
+    assert not picture.exists()
+
+
 @pytest.mark.parametrize(("name", "opened"), [("", True), ("model.safetensors", True), ("config.json", False)])
 def test_the_command_line_tells_models_and_weights_from_sessions(tmp_path: Path, name: str, opened: bool) -> None:
     make_model("gpt2").save_pretrained(tmp_path)

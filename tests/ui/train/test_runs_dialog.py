@@ -34,7 +34,7 @@ def test_runs_can_be_renamed_and_deleted(pupil: Pupil) -> None:
     assert dialog is not None
     table = dialog.table
     rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
-    assert [re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$", "now", row) for row in rows] == [
+    assert [re.sub(r"(\d+ [A-Z][a-z]+ )?\d\d:\d\d:\d\d$", "now", row) for row in rows] == [
         "Reverse · seed 1 · now",
         "Reverse · seed 0 · now",
     ]
@@ -196,6 +196,20 @@ def test_a_text_that_nearly_fits_has_a_second_line(qtbot: QtBot, tmp_path: Path)
     assert len(lines) == 4, "each model is seen in one line and in two"
 
 
+def test_the_title_of_an_earlier_run_is_one_line(qtbot: QtBot, tmp_path: Path) -> None:
+    now = time.localtime()
+    day = 2 if now[1:3] == (1, 1) else 1
+    folder = tmp_path / f"reverse-0-{now.tm_year}01{day:02}-143216"
+    table, spec = RunsTable(), tiny(steps=2000, task="reverse")
+    qtbot.addWidget(table)
+    table.resize(928, 300)  # in a dialog of its first size
+    table.show()
+    saved = time.mktime((now.tm_year, 1, day, 14, 33, 0, 0, 0, -1))
+    table.show_runs([Summary(folder, "reverse, seed 0", spec, "ended", 400, 42.0, loss=0.1, right=1.0, saved=saved)])
+    assert table.item(0, NAME).text() == f"Reverse · seed 0 · {day} Jan 14:32:16"  # type: ignore[union-attr]
+    assert table.sizeHintForColumn(NAME) <= table.columnWidth(NAME)
+
+
 def test_with_large_type_the_table_folds_texts_instead_of_scrolling_sideways(qtbot: QtBot, tmp_path: Path) -> None:
     table = RunsTable()
     qtbot.addWidget(table)
@@ -234,7 +248,7 @@ def test_a_renamed_run_keeps_its_time_and_its_place(pupil: Pupil) -> None:
 def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
     spec = tiny()
     name = "reverse-0-20200102-143216"
-    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32:16"
+    assert make_title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2 Jan 2020 14:32:16"
     assert make_title("mine", spec, tmp_path / name) == "mine"
     later = make_title(name, spec, tmp_path / "reverse-0-20200102-143221")
     assert later != make_title(name, spec, tmp_path / name)  # short runs begin in the same minute
@@ -245,7 +259,7 @@ def test_runs_of_the_command_line_have_readable_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["reverse, seed 0", "reverse-0-20200102-143216"])
 def test_a_branch_of_a_run_without_a_name_is_titled_as_the_run(name: str, tmp_path: Path) -> None:
     spec, folder = tiny(), tmp_path / "reverse-0-20200102-143216"
-    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2020-01-02 14:32:16"
+    title = "Reverse · seed 0, from step 1,265, rate 0.001 · 2 Jan 2020 14:32:16"
     assert make_title(f"{name}, from step 1,265, rate 0.001", spec, folder) == title
     assert make_title("mine, from step 265", spec, folder) == "mine, from step 265"
     found = Summary(folder, f"{name}, from step 265", spec, "ended", 300)

@@ -72,7 +72,10 @@ def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
         pupil.window.show_workspace("playground")
         open_path(pupil.window, path)
         assert pupil.window.current == "train"
+        opening = "" if path.name == "run.json" else "Opening “elsewhere”…"  # the second is open already
+        assert pupil.trainer.footer.message.text() == opening
         pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
+        assert pupil.trainer.footer.message.text() == ""
     store.save(run.state(), tmp_path / "broken")
     for part in (tmp_path / "broken").glob("curve*"):
         part.write_bytes(b"nothing")
@@ -180,7 +183,7 @@ def test_runs_with_equal_names_are_told_apart_by_the_times_at_which_they_began()
     folders = [Path(f"reverse-0-20200102-1432{end}") for end in ("16", "21", "21-2")]
     starts = [describe_start(folder) for folder in folders]
     names = ["seed 0", "seed 0", "seed 0", "seed 1"]
-    times = ["2020-01-02 14:32:16", "2020-01-02 14:32:21", "2020-01-02 14:32:21 (2)"]
+    times = ["2 Jan 2020 14:32:16", "2 Jan 2020 14:32:21", "2 Jan 2020 14:32:21 (2)"]
     assert tell_apart(names, [*starts, ""]) == [*(f"seed 0 · {each}" for each in times), "seed 1"]
     assert tell_apart(names[:2], [starts[0], ""]) == [f"seed 0 · {times[0]}", "seed 0"]
     assert tell_apart(names[2:], starts[1:]) == names[2:]

@@ -77,3 +77,12 @@ def test_where_no_part_has_room_the_brief_text_stands_in_full(qtbot: QtBot) -> N
     assert label.visible_text == "14 NaN"
     label.resize(20, 24)
     assert "14 NaN" not in label.visible_text
+
+
+def test_the_middle_of_a_path_goes_before_the_end_of_its_sentence(qtbot: QtBot) -> None:
+    label = made(qtbot, 420)
+    label.setText(f"/home/me/{'lectures/' * 12}heads.attnlab cannot be written: Permission denied.")
+    assert label.visible_text.startswith("/home/")
+    assert label.visible_text.endswith("heads.attnlab cannot be written: Permission denied.")
+    assert label.fontMetrics().horizontalAdvance(label.visible_text) <= 420
+    assert told(label) == label.text()

@@ -22,3 +22,14 @@ def test_a_long_text_takes_two_lines_where_they_have_room(
     label.grab()  # painting raises nothing
     assert len(label.break_lines()[1]) == lines
     assert (label.visible_text == SENTENCE) is is_whole
+
+
+def test_the_middle_of_a_path_goes_before_the_end_of_its_sentence(qtbot: QtBot) -> None:
+    label = FoldedLabel()
+    qtbot.addWidget(label)
+    reason = "cannot be written: Permission denied."
+    label.setText(f"The run is not saved. /home/me/{'lectures/' * 20}run.json {reason}")
+    for width in range(240, 700, 20):
+        label.resize(width, 48)
+        assert label.visible_text.endswith(reason), width
+        assert len(label.break_lines()[1]) == 2

@@ -11,6 +11,7 @@ from attnlab.attention.registries.losses import OUTPUT, WEIGHT, find_class, find
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explanation import Cell, labels
 from attnlab.attention.stages.table import BY_NAME
+from attnlab.ui.playground.head_titles import name_head
 from attnlab.ui.playground.input_tables import title
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _describe_wanted(trace: "Trace") -> str:
     loss = number(float(trace.array("loss")[0, 0]))
     token = f"“{e.tokens[query] or '∅'}”"
     if kind == WEIGHT:
-        where = f" in head {head}" if e.n_heads > 1 else ""
+        where = f" in {name_head(head)}" if e.n_heads > 1 else ""
         now = number(float(trace.array("weights")[head, query, key]))
         return f"The weight {token} → “{e.key_tokens[key] or '∅'}”{where} is {now}; the loss is {loss}."
     if kind == OUTPUT:

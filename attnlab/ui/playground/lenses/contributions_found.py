@@ -27,6 +27,7 @@ from attnlab.base.counted import PERCENT, format_percent, format_whole
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
+from attnlab.ui.playground.head_titles import name_head
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -106,7 +107,7 @@ def describe_sum(found: Found) -> str:
     if isinstance(c, str):
         return c
     names = f"“{e.tokens[pair.query] or '∅'}” → “{e.key_tokens[pair.key] or '∅'}”"
-    head = f", head {pair.head}" if e.n_heads > 1 else ""
+    head = f", {name_head(pair.head)}" if e.n_heads > 1 else ""
     count = format_whole(c.values.size)
     scaled = "" if e.divisor is None else f"{short(e.divisor)}: {number(c.engine / e.divisor)}"
     then = f" The scale then divides it by {scaled}." if scaled else ""
@@ -135,7 +136,7 @@ def describe_matrix(found: Found) -> str:
     if e.weights.b_q is not None or e.weights.b_k is not None:
         said += " The row and the column “bias” belong to b_q and b_k, with a factor of 1."
     if e.n_kv_heads < e.n_heads:
-        said += f" W_k is that of key head {pair.head // (e.n_heads // e.n_kv_heads)}, which several heads share."
+        said += f" W_k is that of key {name_head(pair.head // (e.n_heads // e.n_kv_heads))}, which several heads share."
     return said
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from attnlab.attention.measures.statistics import WeightsStatistics, stage_summary, statistics_of
+from attnlab.attention.measures.statistics import WeightsStatistics, name_strongest, stage_summary, statistics_of
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.playground.lenses.fitted_splitter import FittedSplitter
@@ -117,7 +117,8 @@ class StatisticsLens(Lens):
             Cell("weights", query, max(key, 0), h if isinstance(h, int) else None)
             for (h, query), key in zip(places, strongest, strict=True)
         ]
-        targets = [e.key_tokens[key] or "∅" if key >= 0 else "none" for key in strongest]
+        tied = s.tied.ravel().tolist()
+        targets = [name_strongest(e.key_tokens, key, ties) for key, ties in zip(strongest, tied, strict=True)]
         columns = [
             Column("head", ["mean"] * e.T_q) if head == "mean" else _head_column(np.array([h for h, _ in places])),
             Column("query", [e.tokens[query] or "∅" for _, query in places], about="The token of the query"),

@@ -7,7 +7,6 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
-from attnlab.figures.subscripts import spans, write_html
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
@@ -15,6 +14,7 @@ from attnlab.ui.base.themed import FollowsTheme
 from attnlab.ui.widgets.fields.form_style import PILL, FormStyle
 from attnlab.ui.widgets.fields.option_controls import CONTROLS, Control
 from attnlab.ui.widgets.fields.option_field import Field
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 __all__ = ["Field", "OptionFields"]
 
@@ -166,9 +166,10 @@ class _Row(QObject):
     def __init__(self, field: Field, control: Control, parent: QWidget) -> None:
         super().__init__(parent)
         self.field = self._given = field
-        self.title, self.control = QLabel(parent), control
+        self.title, self.control = FormulaLabel("", control.form_style.title_role, parent), control
+        self.title.setWordWrap(False)
+        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self.about, self.complaint = _make_wrapped(parent, "caption"), _make_wrapped(parent, "error")
-        self.title.setProperty("role", control.form_style.title_role)
         self.complaint.setAccessibleName(f"Message about {field.title}")
         self.reset: QToolButton | None = None
         if not control.form_style.is_wide:
@@ -219,7 +220,7 @@ class _Row(QObject):
 
     def _show_given(self) -> None:
         field = self.field
-        self.title.setText(_mark_up(field.title))
+        self.title.setText(field.title)
         self.title.setToolTip(plain_tip(field.reason or field.about))
         self.about.setText(field.about if field.shows_about else "")
         self.about.setVisible(field.shows_about)
@@ -312,8 +313,3 @@ def _make_wrapped(parent: QWidget, role: str) -> QLabel:
     label.setWordWrap(True)
     label.hide()
     return label
-
-
-def _mark_up(title: str) -> str:
-    """Return a title with its subscripts, as in d_k, as HTML."""
-    return f"<qt>{write_html(title)}</qt>" if any(low for _, low in spans(title)) else title
