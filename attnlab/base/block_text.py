@@ -34,20 +34,24 @@ def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
     sentences, "" for the clipboard.
 
     Raises:
-        BlockError: a cell is not a number or a row differs in length; names the row and column, counted from 1.
+        BlockError: a cell is not a number or a row differs in length; names the row and column in the text, counted
+            from 1.
     """
     block = source or "the pasted block"
-    cells = _split_cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
-    cells = _drop_empty_end(_drop_labels(cells))
+    given = _split_cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
+    unlabelled = _drop_labels(given)
+    cells = _drop_empty_end(unlabelled)
+    above, left = len(given) - len(unlabelled), len(given[-1]) - len(unlabelled[-1])
     width = len(cells[0])
-    for number, row in enumerate(cells, start=1):
+    for number, row in enumerate(cells, start=1 + above):
         if len(row) != width:
             raise BlockError(
-                f"Row {number} of {block} has {_count(len(row))}, but row 1 has {width};"
+                f"Row {number} of {block} has {_count(left + len(row))}, but row {1 + above} has {left + width};"
                 " every row needs the same number of columns."
             )
     rows = [
-        [_parse_cell(cell, i, j, block) for j, cell in enumerate(row, start=1)] for i, row in enumerate(cells, start=1)
+        [_parse_cell(cell, i, j, block) for j, cell in enumerate(row, start=1 + left)]
+        for i, row in enumerate(cells, start=1 + above)
     ]
     return np.array(rows, dtype=np.float64)
 
