@@ -66,9 +66,12 @@ def test_the_command_line_opens_a_capture(capture: Path, tmp_path: Path) -> None
     assert ((blue > green + 60) & (red > green)).sum() > 5000
 
 
-@pytest.mark.parametrize(("name", "opened"), [("", True), ("model.safetensors", True), ("config.json", False)])
+@pytest.mark.parametrize(
+    ("name", "opened"), [("", True), ("model.safetensors", True), ("weights.json", True), ("config.json", False)]
+)
 def test_the_command_line_tells_models_and_weights_from_sessions(tmp_path: Path, name: str, opened: bool) -> None:
     make_model("gpt2").save_pretrained(tmp_path)
+    (tmp_path / "weights.json").write_text('{"W_q": [[1]]}')
     assert find_other(tmp_path / name) == (tmp_path / name if opened else None)
     assert find_other(tmp_path / "none.safetensors") is None
 
