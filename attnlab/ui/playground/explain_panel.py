@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -20,6 +21,7 @@ from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.stage_data import SINK, find_sink_share
+from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.arithmetic_words import ArithmeticWords
@@ -57,6 +59,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     """Explains the view's cell in a trace; emits the cell whose bar was clicked."""
 
     cell_clicked = Signal(object)
+    fold_requested = Signal()
     begun = Signal()
     """Emitted when a cell is explained after none was."""
 
@@ -79,8 +82,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._column = column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(4)
-        self._section = _make_section("Explain")
-        column.addWidget(self._section)
+        column.addLayout(self._make_top())
         self._example = FormulaLabel()
         self._example.setContentsMargins(0, 0, 0, 12)
         column.addWidget(self._example)
@@ -134,6 +136,18 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self.setWidget(body)
         self._show_nothing()
 
+    def _make_top(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self._section = _make_section("Explain")
+        self.fold_button = QToolButton()
+        self.fold_button.setAutoRaise(True)
+        self.fold_button.setAccessibleName("Fold the explanation")
+        self.fold_button.setToolTip("Fold the explanation: more room for the canvas")
+        self.fold_button.clicked.connect(self.fold_requested)
+        row.addWidget(self._section, 1)
+        row.addWidget(self.fold_button)
+        return row
+
     def _make_heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -152,7 +166,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         return row
 
     def restyle(self) -> None:
-        """Write the arithmetic in the present colours."""
+        """Write the arithmetic in the present colours, and fit the button to the size of type."""
+        self.fold_button.setIcon(icon("panel-right", palette_of(self), px(16)))
+        self.fold_button.setIconSize(QSize(px(16), px(16)))
         self._refresh()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -215,6 +231,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     def set_guided(self, on: bool) -> None:
         """Show no example while a lesson is open, whose questions it could answer: the lesson says what to look at."""
         self._guided = on
+        self.fold_button.setHidden(on)  # the column holds the text of the lesson too
         self._refresh()
 
     @property
