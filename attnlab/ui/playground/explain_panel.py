@@ -329,13 +329,15 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        name = cell.stage if cell.stage in ("zeroed", "dropped") and step is None else "weights"
+        held = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
+        name = held if step is None else "weights"
         of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
         unknown_keys = find_unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
+        is_known = of_query and not any(find_unknown_in_row(trace, self._view, held, cell.row))
         has_row = not all(unknown_keys)
         for widget, shown in (
             (self._row_title, has_row and step is None),
-            (self._statistics_title, has_row and not any(unknown_keys)),
+            (self._statistics_title, has_row and is_known),
             (self.bars, has_row),
         ):
             widget.setVisible(shown)  # each once: a label hidden and shown again has the whole panel laid out again
@@ -346,10 +348,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             return
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
-        weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
-        row: NDArray[np.floating] = weights[cell.row]
-        mask = trace.find_shown_mask(name)
-        masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
+        row, masked = _find_row(trace, name, cell.row, head)
         title = f"Row of “{e.tokens[cell.row]}”"
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"
@@ -364,7 +363,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, r{title[1:]}")
         partly = any(unknown_keys)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
-        statistics = None if partly else row_statistics(row, masked[: e.T_k].count(False), cell.row)
+        kept, hidden = _find_row(trace, held, cell.row, head)
+        statistics = row_statistics(kept, hidden.count(False), cell.row) if is_known else None
         self._statistics.show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
@@ -388,6 +388,13 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         cell = self._cell
         if cell is not None and self._trace is not None and key < self._trace.experiment.T_k:  # the sink is no key
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
+
+
+def _find_row(trace: "Trace", name: str, row: int, head: int | str | None) -> "tuple[NDArray[np.floating], list[bool]]":
+    """Return a row of weights [T_k] of a stage, of one head or the mean, and which of its keys are masked."""
+    weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
+    mask = trace.find_shown_mask(name)
+    return weights[row], [False] * trace.experiment.T_k if mask is None else mask[row].tolist()
 
 
 def _make_section(text: str) -> QLabel:
