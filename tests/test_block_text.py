@@ -52,6 +52,10 @@ def test_arrays_printed_by_python_are_pasted_exactly(block: np.ndarray) -> None:
         ("a\tb\n1\t2", [[1, 2]]),
         ("\ta\tb\nx\t1\t2\ny\t3\t4", [[1, 2], [3, 4]]),
         ("a b\nx 1 2", [[1, 2]]),
+        ("row,0,1\n0,0.5,1\n1,2,3", [[0.5, 1], [2, 3]]),  # as attnlab copies a table
+        (",0,1\n0,0.5,1\n1,2,3", [[0.5, 1], [2, 3]]),  # as pandas writes one
+        (",a,b\n0,0.5,1\n1,2,3", [[0.5, 1], [2, 3]]),
+        ("a,b\n0,0.5\n1,2", [[0, 0.5], [1, 2]]),  # without a corner, this column has a name
         ("\ufeff0.5", [[0.5]]),
     ],
 )
@@ -65,6 +69,13 @@ def test_blocks_of_spreadsheets_and_python_are_read(text: str, block: list[list[
         ("", "The clipboard holds no numbers; copy a block of cells such as 0.25 first."),
         ("\n\n", "The clipboard holds no numbers; copy a block of cells such as 0.25 first."),
         ("abc", "Row 1, column 1 of the pasted block: 'abc' is not a number; type one such as 0.25."),
+        ("a,b\n1,2\n3,x", "Row 3, column 2 of the pasted block: 'x' is not a number; type one such as 0.25."),
+        (",a,b\nu,1,2\nv,3,x", "Row 3, column 3 of the pasted block: 'x' is not a number; type one such as 0.25."),
+        (
+            ",a,b\nu,1,2\nv,3",
+            "Row 3 of the pasted block has 2 columns, but row 2 has 3; every row needs the same number of columns.",
+        ),
+        ("x,0\n7,2", "Row 1, column 1 of the pasted block: 'x' is not a number; type one such as 0.25."),
         ("1\t2\n3\tx", "Row 2, column 2 of the pasted block: 'x' is not a number; type one such as 0.25."),
         ("nan\tnan\n1\t2", "Row 1, column 1 of the pasted block: 'nan' is not a finite number; type one such as 0.25."),
         ("1\t#N/A", "Row 1, column 2 of the pasted block: '#N/A' is not a number; type one such as 0.25."),

@@ -30,24 +30,28 @@ def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
     """Return the block [r, c] in a text from a spreadsheet (tab, semicolon, comma, space) or a Python or NumPy list.
 
     Commas are decimal commas if they cannot separate cells; an ambiguous line such as ``0,5`` is one number. A first
-    line of labels is skipped, and then also a first column of labels. ``source`` is a file's name for error
-    sentences, "" for the clipboard.
+    line of labels is skipped, and then also a first column of labels; both may be numbers that count from 0.
+    ``source`` is a file's name for error sentences, "" for the clipboard.
 
     Raises:
-        BlockError: a cell is not a number or a row differs in length; names the row and column, counted from 1.
+        BlockError: a cell is not a number or a row differs in length; names the row and column in the text, counted
+            from 1.
     """
     block = source or "the pasted block"
-    cells = _split_cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
-    cells = _drop_empty_end(_drop_labels(cells))
+    given = _split_cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
+    unlabelled = _drop_labels(given)
+    cells = _drop_empty_end(unlabelled)
+    above, left = len(given) - len(unlabelled), len(given[-1]) - len(unlabelled[-1])
     width = len(cells[0])
-    for number, row in enumerate(cells, start=1):
+    for number, row in enumerate(cells, start=1 + above):
         if len(row) != width:
             raise BlockError(
-                f"Row {number} of {block} has {_count(len(row))}, but row 1 has {width};"
+                f"Row {number} of {block} has {_count(left + len(row))}, but row {1 + above} has {left + width};"
                 " every row needs the same number of columns."
             )
     rows = [
-        [_parse_cell(cell, i, j, block) for j, cell in enumerate(row, start=1)] for i, row in enumerate(cells, start=1)
+        [_parse_cell(cell, i, j, block) for j, cell in enumerate(row, start=1 + left)]
+        for i, row in enumerate(cells, start=1 + above)
     ]
     return np.array(rows, dtype=np.float64)
 
@@ -121,14 +125,25 @@ def _is_label(cell: str) -> bool:
 
 
 def _drop_labels(cells: list[list[str]]) -> list[list[str]]:
-    """Return the cells without a first row of labels (its corner may be empty) and a first column of labels."""
+    """Return the cells without a first row of labels (its corner may be empty) and a first column of labels.
+
+    Columns and rows may also be numbered from 0, as pandas and attnlab write them, below and beside a corner that is
+    empty or a label.
+    """
     first, rest = cells[0], cells[1:]
     corner = not first[0].strip() and len(first) > 1
-    if not rest or not all(_is_label(cell) for cell in first[corner:]):
+    is_numbered = len(first) > 1 and (corner or _is_label(first[0])) and _is_numbered(first[1:])
+    if not rest or not (is_numbered or all(_is_label(cell) for cell in first[corner:])):
         return cells
-    if all(len(row) > 1 and _is_label(row[0]) for row in rest):
+    beside = [row[0] for row in rest]
+    labelled = all(_is_label(cell) for cell in beside) or ((corner or is_numbered) and _is_numbered(beside))
+    if labelled and all(len(row) > 1 for row in rest):
         return [row[1:] for row in rest]
-    return rest
+    return cells if is_numbered else rest
+
+
+def _is_numbered(cells: list[str]) -> bool:
+    return [cell.strip() for cell in cells] == [str(place) for place in range(len(cells))]
 
 
 def _drop_empty_end(cells: list[list[str]]) -> list[list[str]]:

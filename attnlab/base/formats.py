@@ -2,5 +2,5 @@
 
 FILMS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
 WEIGHTS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin")
-"""Weights are read from JSON too, but a JSON file that is dropped on the window may be a run."""
+"""The endings of weights. They are read from JSON too, but beside a run or a model, JSON holds settings."""
 LESSONS = (".md", ".markdown")

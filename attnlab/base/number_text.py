@@ -45,14 +45,17 @@ def quote(text: str, limit: int = 24) -> str:
 
 
 def four_decimals(value: float) -> str:
-    """Return a value with four decimals, in scientific notation if those would hide it, or NaN, ∞, −∞."""
+    """Return a value with four decimals, as ``1.0e−9`` if those would hide it, or NaN, ∞, −∞."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     value += 0.0  # −0 is 0
-    small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
-    return (f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
+    text = f"{value:.4f}"
+    if value != 0 and not 5e-5 <= abs(value) < 1e5:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", "−")
 
 
 def _parse(plain: str, text: str) -> float:

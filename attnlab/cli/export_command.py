@@ -143,7 +143,8 @@ def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
     if not figure and options.beside is not None:
         raise MisuseError(f"A table contains one source; only figures can show two: {', '.join(FIGURES)}.")
     if not figure and (options.stages is not None or options.canvas):
-        raise MisuseError(f"A table contains one stage; only figures can show several: {', '.join(FIGURES)}.")
+        figures = ", ".join(FIGURES)
+        raise MisuseError(f"A table contains one stage: name it with --stage. Only figures show several: {figures}.")
 
 
 def figure_spec(options: argparse.Namespace) -> "FigureSpec":

@@ -16,11 +16,10 @@ from attnlab import __version__
 from attnlab.base.console import INTERRUPTED, OK, flush_stdout, give_stderr, run_guarded, say, silence_stdout
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
-from attnlab.base.formats import WEIGHTS
 from attnlab.bench import NAMES, TIMED
 from attnlab.bench import main as run_benches
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.files.source import Source, check_source, load_source, model_folder, parse_source, run_folder
+from attnlab.files.source import Source, check_source, is_weights, load_source, model_folder, parse_source, run_folder
 
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
@@ -128,7 +127,7 @@ def _window_source(file: str | None, preset: str | None) -> Source | None:
 
 def find_other(path: Path) -> Path | None:
     """Return a path that is no session and that the window opens as it opens dropped files; None for a session."""
-    weights = path if path.suffix.lower() in WEIGHTS and path.is_file() else None
+    weights = path if is_weights(path) and path.is_file() else None
     return run_folder(path) or model_folder(path) or weights
 
 

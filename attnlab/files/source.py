@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import FileError
+from attnlab.base.formats import WEIGHTS
 from attnlab.files.atomic import describe_missing
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ def run_folder(path: str | os.PathLike[str]) -> Path | None:
 def model_folder(path: str | os.PathLike[str]) -> Path | None:
     """Return the folder of a model as the transformers library saves it; None if the path is none."""
     return Path(path) if os.path.isfile(Path(path) / MODEL_CONFIG) else None
+
+
+def is_weights(path: Path) -> bool:
+    """Return whether the name of a file is one of weights: also JSON, except the settings of a run or a model."""
+    ending = path.suffix.lower()
+    return ending in WEIGHTS or (ending == ".json" and path.name not in (RUN, MODEL_CONFIG))
 
 
 def is_several(text: str) -> bool:

@@ -20,7 +20,7 @@ def read_text(path: Path) -> str:
     try:
         return read_bytes(path, LIMIT, "a text").decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError(f"{format_name(path)} is no text in UTF-8; save it as UTF-8 and open it again.") from None
+        raise FileError(f"{format_name(path)} is not UTF-8 text; save it as UTF-8 and open it again.") from None
 
 
 def read_texts(path: Path) -> list[str]:

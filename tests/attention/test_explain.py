@@ -56,6 +56,14 @@ def test_a_false_equation_is_noticed() -> None:
             assert_arithmetic_holds(replace(explanation, lines=lines))
 
 
+@pytest.mark.parametrize("name", ["journey", "qk-norm", "rope", "block-llama", "attention-sink"])
+def test_no_result_is_written_twice(name: str) -> None:
+    trace = attnlab.compute(attnlab.preset(name))
+    for stage in trace.all_stages:
+        lines = [plain(each) for each in explain(trace, Cell(stage, 1, 1, 0), None).lines]
+        assert not any(line.endswith(lines[-1]) for line in lines[:-1] if lines[-1].startswith("= ")), lines
+
+
 # --- layers ---------------------------------------------------------------------------------------------------------
 
 

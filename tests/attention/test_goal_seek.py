@@ -157,8 +157,8 @@ def test_what_cannot_be_reached_is_told_by_how_much() -> None:
 @pytest.mark.parametrize(
     ("change", "goals", "sentence"),
     [
-        ({}, [(1, 2, 1.2)], "no share of a row; a number from 0 to 1 is"),
-        ({}, [(1, 2, float("nan"))], "nan is no goal for “journey” → “starts”; a number such as 0.8 is"),
+        ({}, [(1, 2, 1.2)], "is not between 0 and 1, as weights of a row are"),
+        ({}, [(1, 2, float("nan"))], "nan cannot be the goal for “journey” → “starts”; type a number such as 0.8"),
         ({}, [(1, 2, 1.0)], "No finite score gives “journey” → “starts” a weight of exactly 1; 0.999 can be reached"),
         ({}, [(1, 2, 0.7), (1, 3, 0.6)], "The goals in the row of “journey” sum to 1.3, and a row sums to 1"),
         (
@@ -167,7 +167,7 @@ def test_what_cannot_be_reached_is_told_by_how_much() -> None:
             "“journey” sum to 0.6, and a row sums to 1: raise or drop one",
         ),
         ({"causal": True}, [(1, 0, 0.3), (1, 1, 0.3)], "The goals of all keys of “journey” sum to 0.6, and a row"),
-        ({"causal": True}, [(1, 2, 0.5)], "“journey” → “starts” is masked, so no change of the numbers reaches it"),
+        ({"causal": True}, [(1, 2, 0.5)], "“journey” → “starts” is masked, so it cannot have a goal"),
         (
             {"causal": True},
             [(0, 0, 0.5)],

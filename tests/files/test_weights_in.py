@@ -371,6 +371,12 @@ def test_numpy_files_are_read_into_a_layer(tmp_path: Path) -> None:
     same(apply(guess(arrays)[0], arrays, base(), 4), truth)
 
 
+def test_a_file_without_a_usable_array_is_refused_with_the_reason(tmp_path: Path) -> None:
+    np.savez(tmp_path / "w.npz", W_q=np.ones((3, 2), dtype=complex))
+    with pytest.raises(AttnlabError, match=r"W_q cannot be used: it contains complex128 values; weights are real"):
+        attnlab.read_weights(tmp_path / "w.npz", base())
+
+
 @pytest.mark.parametrize("names", [("x", "y" * 100_000), tuple(f"{n}{'y' * 20_000}" for n in range(20))])
 def test_arrays_with_long_names_are_listed_in_a_short_sentence(names: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text(json.dumps({name: [[1.0, 2.0]] for name in names}))

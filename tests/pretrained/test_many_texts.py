@@ -98,7 +98,7 @@ def test_texts_of_files_and_folders(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"has no text in \.txt or \.md files"):
         read_texts(empty)
     (empty / "bad.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(FileError, match="is no text in UTF-8"):
+    with pytest.raises(FileError, match="is not UTF-8 text"):
         read_texts(empty)
     with pytest.raises(FileError, match="There is no file"):
         read_texts(tmp_path / "gone.txt")

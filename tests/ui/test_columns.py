@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QPushButton
 
 from attnlab.attention import edits
 from attnlab.document.settings import Settings
@@ -44,6 +45,25 @@ def test_the_inputs_unfold_at_a_smaller_size_of_type_though_they_were_hidden(sit
     person.window.change_settings(type_size=100)
     lenses.open_lens(CANVAS)
     person.wait_for(lambda: body.sizes() == at_first)
+
+
+def test_a_side_that_is_folded_or_dragged_shut_can_be_opened_again(sit_down: "Sit") -> None:
+    person = begin(sit_down)
+    body, explain = person.playground.body, person.playground.explain
+    person.press("Fold the explanation")
+    assert not explain.isVisible()
+    assert person.find(QPushButton, "Explain").hasFocus()
+    person.press("Explain")
+    assert explain.width() > 200
+    for border, shut in ((3, body.width()), (2, -body.width())):
+        handle = body.handle(border)
+        person.drag(handle, handle.rect().center(), (shut // 2, 0), (shut, 0))
+    assert not explain.isVisible()
+    assert not person.playground.inputs.isVisible()
+    person.press("Explain")
+    person.press("Show the inputs")
+    assert explain.width() > 200
+    assert person.playground.inputs.width() > 200
 
 
 def test_all_heads_have_their_room_at_once(sit_down: "Sit") -> None:

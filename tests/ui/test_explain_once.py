@@ -1,15 +1,18 @@
-"""The Explain panel writes a cell once for each edit, after the cards."""
+"""The Explain panel writes a cell once for each edit, after the cards, with the row of its own stage."""
 
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtWidgets import QLabel
 
+import attnlab
 from attnlab.attention import edits
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.playground import explain_panel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.ui.conftest import Person
 
 
@@ -66,3 +69,14 @@ def test_a_cell_chosen_before_explain_has_followed_is_explained_with_the_new_num
     person.document.edit("Set", lambda e: edits.set_block(e, "W_q", 0, 0, [[2.5]]))
     person.settle()
     assert written == [find_weight(person, 2, 1)]
+
+
+def test_the_row_of_a_held_cell_is_that_of_its_own_stage(sit_down: "Callable[..., Person]") -> None:
+    """Dropout scales the weights that it keeps: its rows do not sum to 1."""
+    person = sit_down("dropout")
+    kept = attnlab.compute(person.experiment).array("dropped")[0]
+    for stage, total in (("weights", 1.0), ("dropped", float(kept[2].sum()))):
+        person.document.select(Cell(stage, 2, 1, 0), pin=True)
+        person.settle()
+        assert person.find(QLabel, "Row: sum").text() == f"{total:.4f}"
+    assert total > 1.2

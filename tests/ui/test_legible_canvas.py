@@ -15,6 +15,7 @@ from attnlab.attention import edits
 from attnlab.document.document import View
 from attnlab.document.settings import Settings
 from attnlab.figures.map_labels import LABEL_LETTERS
+from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula
 from attnlab.ui.playground import stage_header
@@ -261,6 +262,26 @@ def test_labels_of_fourteen_letters_are_not_shortened(sit_down: Callable[..., "P
     whole = QFontMetricsF(font).horizontalAdvance(tokens[0])
     assert card.grid.label_width - 6 >= whole
     assert max(card.grid.column_space - 6, card.grid.cell_width) >= whole
+
+
+def test_labels_above_the_mean_of_heads_are_as_whole_as_those_above_the_heads(
+    sit_down: Callable[..., "Person"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = torch.linspace(-1, 1, 12 * 12).reshape(12, 12)
+    tokens = attnlab.preset("journey").tokens
+    layer = attnlab.Experiment(tokens, numbers[:6], attnlab.Weights(numbers, numbers, numbers))
+    person = sit_down(edits.configure(layer, n_heads=3), size=(1366, 768))
+    labels: list[str] = []
+    draw = Pen.draw_upwards
+
+    def record(pen: Pen, x: float, y: float, text: str) -> None:
+        labels.append(text)
+        draw(pen, x, y, text)
+
+    monkeypatch.setattr(Pen, "draw_upwards", record)
+    person.playground.canvas.heads.still.forget()
+    person.playground.canvas.heads.grab()
+    assert labels == [*tokens] * 4
 
 
 @pytest.mark.parametrize("type_size", [80, 100, 150, 250])

@@ -15,7 +15,7 @@ from tests.ui.popups import close, popup_of
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
-ODD = "Odd about this layer"
+ODD = "Unusual here"
 
 
 def said(person: "Person") -> str:

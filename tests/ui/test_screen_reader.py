@@ -294,9 +294,9 @@ def test_a_refusal_is_announced_and_named(person: "Person", ears: Ears) -> None:
 def test_odd_settings_are_announced(person: "Person", ears: Ears) -> None:
     person.choose("Score", "cosine")
     person.settle()
-    odd = [said for said in ears.said if said.startswith("Odd about this layer: ")]
+    odd = [said for said in ears.said if said.startswith("Unusual here: ")]
     assert odd == [
-        f"Odd about this layer: {' '.join(person.playground.header.remarks.text.text().split())}".replace("−", "minus ")
+        f"Unusual here: {' '.join(person.playground.header.remarks.text.text().split())}".replace("−", "minus ")
     ]
 
 

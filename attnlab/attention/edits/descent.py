@@ -152,7 +152,7 @@ def _explain_no_gradient(e: Experiment, trace: Trace, reached: bool) -> str:
         may = "W_q, W_k or X" if e.config.option("loss") == WEIGHT else "W_v or X"
         return f"What may move does not reach the loss, so nothing was changed; let {may} move too."
     if float(trace["loss"]) == 0:
-        return "The loss is 0: everything is as wanted, so nothing was changed."
+        return "The loss is already 0, so nothing was changed."
     if bool(trace["d_scores"].any()) or not bool(trace["d_weights"].any()):
         return (
             "What may move has no effect here, as it is multiplied by numbers that are 0, so nothing was changed; let "

@@ -104,7 +104,7 @@ BLOCKS = (
     _block(
         "whole-block",
         "A whole block",
-        "Attention with what stands around it: residuals, norms before each part, and a feed-forward with ReLU.",
+        "Attention with residuals, norms before each part, and a feed-forward with ReLU.",
         lambda: _draw_block("before", "layer", "relu", 8),
     ),
     _block(

@@ -67,13 +67,13 @@ def find_reason_against_goals(e: Experiment, goals: Sequence[Goal]) -> str:
     for goal in goals:
         name = f"“{e.tokens[goal.query] or '∅'}” → “{e.key_tokens[goal.key] or '∅'}”"
         if not math.isfinite(goal.wanted):
-            return f"{goal.wanted} is no goal for {name}; a number such as 0.8 is."
+            return f"{goal.wanted} cannot be the goal for {name}; type a number such as 0.8."
         if hidden is not None and bool(hidden[goal.query, goal.key]):
-            return f"{name} is masked, so no change of the numbers reaches it; let the query see the key first."
+            return f"{name} is masked, so it cannot have a goal; unmask the pair first."
         if NORMALIZERS[shares].kind == "signed":
             continue
         if not 0 <= goal.wanted <= 1:
-            return f"The goal {goal.wanted:g} for {name} is no share of a row; a number from 0 to 1 is."
+            return f"The goal {goal.wanted:g} for {name} is not between 0 and 1, as weights of a row are."
         visible = e.T_k if hidden is None else int((~hidden[goal.query]).sum())
         if shares != "sigmoid" and visible == 1 and not e.config.option("sink"):
             return f"{name} is the only visible key of its row, so its weight is always 1."

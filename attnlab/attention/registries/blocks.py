@@ -64,7 +64,7 @@ def _check_width(e: Layer) -> str:
 BLOCKS = {
     block.name: block
     for block in (
-        Block(name="none", title="none", about="Attention alone, as it is taught first."),
+        Block(name="none", title="none", about="Attention alone: no residuals, norms or feed-forward."),
         Block(
             name="after",
             title="norms after",

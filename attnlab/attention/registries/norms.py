@@ -52,7 +52,7 @@ def _pull_rms(x: Tensor, d: Tensor) -> Tensor:
 
 def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
-    return _explain_quotient("root mean square", float(x[column]), root)
+    return _explain_quotient("root mean square", float(x[column]), root, f" = {number(float(x[column]) / root)}")
 
 
 def _l2(x: Tensor, p: Options) -> Tensor:
@@ -74,11 +74,11 @@ def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     return _explain_quotient("length", float(x[column]), length)
 
 
-def _explain_quotient(what: str, x: float, size: float) -> tuple[Line, ...]:
+def _explain_quotient(what: str, x: float, size: float, result: str = "") -> tuple[Line, ...]:
     digits = decimals_for([x, size], lambda values: float(values[0] / values[1]))
     return (
         line(f"{what} of the row = ", Span(number(size, digits), style="strong")),
-        line(f"{short(x, digits)} ÷ {number(size, digits)} = {number(x / size)}"),
+        line(f"{short(x, digits)} ÷ {number(size, digits)}{result}"),
     )
 
 

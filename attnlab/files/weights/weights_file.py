@@ -38,9 +38,13 @@ def _choose(
     layer: str | int | None,
 ) -> Proposal:
     if not proposals:
+        unusable = next((array for array in arrays.values() if array.reason), None)
+        advice = "Use names such as W_q, W_k and W_v, or three matrices in this order."
+        if unusable is not None:
+            advice = f"{shown_name(unusable.name)} cannot be used: {unusable.reason}."
         raise FileError(
             f"{format_name(path)} contains no attention layer that can be recognised; its arrays are "
-            f"{_format_list(list(arrays))}. Use names such as W_q, W_k and W_v, or three matrices in this order."
+            f"{_format_list(list(arrays))}. {advice}"
         )
     if layer is None:
         if len(proposals) == 1:

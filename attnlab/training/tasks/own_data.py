@@ -151,7 +151,7 @@ def read_lines(path: str, text: str, name: str) -> list[tuple[int, str]]:
     """Return the lines that are not blank, each with its number from 1; ``path`` is "" for an included ``text``.
 
     Raises:
-        TrainingError: the file cannot be read, is no text in UTF-8, or has too many lines.
+        TrainingError: the file cannot be read, is not UTF-8 text, or has too many lines.
     """
     lines = (texts.read(path) if path else text).split("\n")
     found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attnlab.base import formats
 from attnlab.files.atomic import format_name
-from attnlab.files.source import model_folder, run_folder
-from attnlab.files.weights.several_files import INDEX, list_weights
+from attnlab.files.source import is_weights, model_folder, run_folder
+from attnlab.files.weights.several_files import list_weights
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.models import MODELS
@@ -67,9 +67,7 @@ def _open_model(window: Host, folder: Path) -> bool:
 
 def _holds_weights(path: Path) -> bool:
     """Return whether a path is a file of weights, the index of one in parts, or a folder with such files."""
-    if path.suffix.lower() in formats.WEIGHTS or path.name.lower().endswith(INDEX):
-        return True
-    return run_folder(path) is None and bool(list_weights(path))
+    return is_weights(path) or (run_folder(path) is None and bool(list_weights(path)))
 
 
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:

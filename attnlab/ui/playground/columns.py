@@ -30,7 +30,7 @@ class Middle(Protocol):
 
 @guarded
 class Columns(QSplitter):
-    """Divides its width among the columns, until the user moves a border.
+    """Divides its width among the columns, until the user moves a border; a side that is dragged shut is folded.
 
     The inputs fold to a strip if the canvas would otherwise have to scroll. A lens may fold them, and then the
     explanation too, but it unfolds nothing: so the tabs above it seldom move.
@@ -163,6 +163,9 @@ class Columns(QSplitter):
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:
         self._moved = True
+        for place, side in enumerate((self._inputs, self._explanation)):
+            if side.isVisible() and self.indexOf(side) >= 0 and not self.sizes()[self.indexOf(side)]:
+                self.unfold(place, on=False)  # else nothing would be left that opens it again
 
 
 def _has_focus(column: QWidget) -> bool:

@@ -63,7 +63,8 @@ class ComputationFigures(FollowsTheme, QWidget):
         else:
             text = f"✓ rows sum to 1{empty}" if good else f"{_describe_sums(*reply.row_sums)}{empty}"
             reason = "" if good else _explain_sums(trace)
-            off = f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}"
+            gap = f"{reply.largest_gap:.2g}".replace("e-0", "e−").replace("e-", "e−")
+            off = f"The row sum furthest from 1 is off by {gap}"
             self.sums.setToolTip(f"{off}: {reason}" if reason else off)
         self._whole = text
         self.sums.setAccessibleName(text)

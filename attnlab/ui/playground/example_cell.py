@@ -16,12 +16,12 @@ MOST_TOKENS = 32
 
 def find_example_pair(trace: "Trace", view: "View") -> tuple[int, int]:
     """Return the query and the key of the open example, if the layer has them, else those of the largest weight
-    between two different tokens."""
+    between two different tokens that no mask sets to 0."""
     e, place = trace.experiment, view.example
     if place is not None and place[0] < e.T_q and place[1] < e.T_k:
         return place
-    head = _find_head(view)
-    weights = trace.array("weights")[min(head, e.n_heads - 1)] if head is not None else trace.mean("weights")
+    head, stage = _find_head(view), "zeroed" if "zeroed" in trace else "weights"  # what a late mask leaves of them
+    weights = trace.array(stage)[min(head, e.n_heads - 1)] if head is not None else trace.mean(stage)
     apart = np.where(np.isfinite(weights), weights, -np.inf)
     if min(weights.shape) > 1 and e.memory_tokens is None:
         apart = np.where(np.eye(*weights.shape, dtype=np.bool_), -np.inf, apart)

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -20,6 +21,7 @@ from attnlab.attention.stages.explain import Cell, Explanation
 from attnlab.attention.stages.explanation import find_shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.stage_data import SINK, find_sink_share
+from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.playground.arithmetic_words import ArithmeticWords
@@ -57,6 +59,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     """Explains the view's cell in a trace; emits the cell whose bar was clicked."""
 
     cell_clicked = Signal(object)
+    fold_requested = Signal()
     begun = Signal()
     """Emitted when a cell is explained after none was."""
 
@@ -79,8 +82,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._column = column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(4)
-        self._section = _make_section("Explain")
-        column.addWidget(self._section)
+        column.addLayout(self._make_top())
         self._example = FormulaLabel()
         self._example.setContentsMargins(0, 0, 0, 12)
         column.addWidget(self._example)
@@ -134,6 +136,18 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self.setWidget(body)
         self._show_nothing()
 
+    def _make_top(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self._section = _make_section("Explain")
+        self.fold_button = QToolButton()
+        self.fold_button.setAutoRaise(True)
+        self.fold_button.setAccessibleName("Fold the explanation")
+        self.fold_button.setToolTip("Fold the explanation: more room for the canvas")
+        self.fold_button.clicked.connect(self.fold_requested)
+        row.addWidget(self._section, 1)
+        row.addWidget(self.fold_button)
+        return row
+
     def _make_heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -152,7 +166,9 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         return row
 
     def restyle(self) -> None:
-        """Write the arithmetic in the present colours."""
+        """Write the arithmetic in the present colours, and fit the button to the size of type."""
+        self.fold_button.setIcon(icon("panel-right", palette_of(self), px(16)))
+        self.fold_button.setIconSize(QSize(px(16), px(16)))
         self._refresh()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -215,6 +231,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
     def set_guided(self, on: bool) -> None:
         """Show no example while a lesson is open, whose questions it could answer: the lesson says what to look at."""
         self._guided = on
+        self.fold_button.setHidden(on)  # the column holds the text of the lesson too
         self._refresh()
 
     @property
@@ -312,13 +329,15 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        name = cell.stage if cell.stage in ("zeroed", "dropped") and step is None else "weights"
+        held = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
+        name = held if step is None else "weights"
         of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
         unknown_keys = find_unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
+        is_known = of_query and not any(find_unknown_in_row(trace, self._view, held, cell.row))
         has_row = not all(unknown_keys)
         for widget, shown in (
             (self._row_title, has_row and step is None),
-            (self._statistics_title, has_row and not any(unknown_keys)),
+            (self._statistics_title, has_row and is_known),
             (self.bars, has_row),
         ):
             widget.setVisible(shown)  # each once: a label hidden and shown again has the whole panel laid out again
@@ -329,10 +348,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
             return
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
-        weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
-        row: NDArray[np.floating] = weights[cell.row]
-        mask = trace.find_shown_mask(name)
-        masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
+        row, masked = _find_row(trace, name, cell.row, head)
         title = f"Row of “{e.tokens[cell.row]}”"
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"
@@ -347,7 +363,8 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, r{title[1:]}")
         partly = any(unknown_keys)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
-        statistics = None if partly else row_statistics(row, masked[: e.T_k].count(False), cell.row)
+        kept, hidden = _find_row(trace, held, cell.row, head)
+        statistics = row_statistics(kept, hidden.count(False), cell.row) if is_known else None
         self._statistics.show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
@@ -371,6 +388,13 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         cell = self._cell
         if cell is not None and self._trace is not None and key < self._trace.experiment.T_k:  # the sink is no key
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
+
+
+def _find_row(trace: "Trace", name: str, row: int, head: int | str | None) -> "tuple[NDArray[np.floating], list[bool]]":
+    """Return a row of weights [T_k] of a stage, of one head or the mean, and which of its keys are masked."""
+    weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
+    mask = trace.find_shown_mask(name)
+    return weights[row], [False] * trace.experiment.T_k if mask is None else mask[row].tolist()
 
 
 def _make_section(text: str) -> QLabel:

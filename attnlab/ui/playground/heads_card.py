@@ -237,8 +237,12 @@ class HeadsCard(CanvasCard):
             painter, (self._trace is not None and self._trace.experiment.n_heads, self._folded, bool(self.effects))
         )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for grid, data in self.tiles.parts if self.tiles is not None else ():
-            draw_labels(painter, grid, data, self._palette, label_face(grid, self._zoom), (None, None))
+        if self.tiles is None:
+            return
+        for grid, data in self.tiles.parts:
+            level = grid.column_space == self.tiles.grid.column_space  # room for labels as large as those of the heads
+            font = label_face(self.tiles.grid if level else grid, self._zoom)
+            draw_labels(painter, grid, data, self._palette, font, (None, None))
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette

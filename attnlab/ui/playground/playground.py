@@ -117,6 +117,7 @@ class Playground(QObject):
         self.spine.sentence_requested.connect(self.focus_sentence)
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
         self.lenses.explain_requested.connect(self._on_explain_requested)
+        self.explain.fold_requested.connect(self._on_explain_fold_requested)
         self.body.folded.connect(self._on_folded)
         self.lenses.lens_shown.connect(self._on_lens_shown)
         self.comparison.pin_changed.connect(canvas.show_pinned)
@@ -368,6 +369,11 @@ class Playground(QObject):
     @Slot()
     def _on_explain_requested(self) -> None:
         self.body.unfold(1)
+
+    @Slot()
+    def _on_explain_fold_requested(self) -> None:
+        self.body.unfold(1, False)
+        self.lenses.bar.explain.setFocus()
 
     @Slot(bool, bool)
     def _on_folded(self, _inputs: bool, explanation: bool) -> None:

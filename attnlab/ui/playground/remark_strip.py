@@ -50,8 +50,8 @@ class RemarkStrip(FollowsTheme, QFrame):
             self.text.setText(text)
             self.line.setText(" ".join(sentences))
             for label in (self.text, self.line):
-                label.setAccessibleName(f"Odd about this layer: {text}")
-            announce(text and f"Odd about this layer: {text}", self)
+                label.setAccessibleName(f"Unusual here: {text}")
+            announce(text and f"Unusual here: {text}", self)
         self.setVisible(bool(text))
 
     def arrange(self, rail: int, window_height: int) -> None:

@@ -27,7 +27,7 @@ _ABOUT = {
     "float32": "The usual format for training",
     "float64": "For checking: errors in the 16th digit",
     "bfloat16": "Half the memory, 3 digits",
-    "float16": "Half the memory, 4 digits, overflows at 65504",
+    "float16": "Half the memory, 4 digits, overflows above 65504",
 }
 
 

@@ -105,12 +105,12 @@ def _find_layer(wish: Wish, model: "KnownModel | str") -> "KnownLayer":
         raise ExperimentError(model)
     parts = wish.proposal.parts
     if not wish.proposal.whole:
-        raise ExperimentError(f"W_q, W_k and W_v are not all chosen, so this is no layer of {model.name}.")
+        raise ExperimentError(f"W_q, W_k and W_v are not all chosen, so this is not a layer of {model.name}.")
     layer = model.find(parts["W_q"].array)
     if layer is not None and wish.block and layer.has_block:
         layer = model.find(parts["W_q"].array, block=True)
     if layer is None:
-        raise ExperimentError(f"{shorten_name(parts['W_q'].array)} is no W_q that attnlab knows of {model.name}.")
+        raise ExperimentError(f"{shorten_name(parts['W_q'].array)} is not a W_q that attnlab knows in {model.name}.")
     return layer
 
 

@@ -177,13 +177,13 @@ def test_only_chosen_numbers_change(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("W_v[0, 1]", "“W_v[0, 1]” names no numbers of X, W_q, W_k; W_q[0, 1] and X[2, :] do."),
+        ("W_v[0, 1]", "“W_v[0, 1]” does not name numbers of X, W_q, W_k; write W_q[0, 1] or X[2, :]."),
         ("W_q[0, 9]", "The column of W_q is 9; it needs a number from 0 to 1, or :."),
         (
             'X["dog", :]',
             "The row of embeddings is “dog”; there are “Your”, “journey”, “starts”, “with”, “one”, “step”.",
         ),
-        ("[", "“[” names no numbers of X, W_q, W_k; W_q[0, 1] and X[2, :] do."),
+        ("[", "“[” does not name numbers of X, W_q, W_k; write W_q[0, 1] or X[2, :]."),
     ],
 )
 def test_numbers_that_do_not_exist_are_refused_in_a_sentence(person: "Person", text: str, sentence: str) -> None:
@@ -326,7 +326,7 @@ def test_goals_that_cannot_be_are_one_sentence_and_change_nothing(person: "Perso
     finish(person)
     type_wanted(person, lens, "0.5")
     click(person, lens.panel.reach)
-    assert "is masked, so no change of the numbers reaches it" in lens.panel.status.text()
+    assert "is masked, so it cannot have a goal" in lens.panel.status.text()
 
 
 @pytest.mark.slow

@@ -78,9 +78,12 @@ def test_the_command_line_makes_no_picture_of_a_model_that_cannot_be_opened(tmp_
     assert not picture.exists()
 
 
-@pytest.mark.parametrize(("name", "opened"), [("", True), ("model.safetensors", True), ("config.json", False)])
+@pytest.mark.parametrize(
+    ("name", "opened"), [("", True), ("model.safetensors", True), ("weights.json", True), ("config.json", False)]
+)
 def test_the_command_line_tells_models_and_weights_from_sessions(tmp_path: Path, name: str, opened: bool) -> None:
     make_model("gpt2").save_pretrained(tmp_path)
+    (tmp_path / "weights.json").write_text('{"W_q": [[1]]}')
     assert find_other(tmp_path / name) == (tmp_path / name if opened else None)
     assert find_other(tmp_path / "none.safetensors") is None
 

@@ -59,14 +59,17 @@ def test_the_menu_opens_a_file_dialog(person: "Person", file: Path) -> None:
     user.close()
 
 
-def test_files_can_be_dropped_on_the_window(person: "Person", file: Path) -> None:
-    data, where = urls(file), QPointF(300, 300)
-    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    person.window.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
-    user = make_user(person)
-    user.choose("Heads", "2")
-    user.bring_in()
-    assert person.experiment.n_heads == 2
+def test_files_can_be_dropped_on_the_window(person: "Person", file: Path, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text('{"W_q": [[1, 2], [3, 4], [5, 6]]}')
+    for dropped, n_heads in ((file, 2), (tmp_path / "b.json", 1)):
+        data, where = urls(dropped), QPointF(300, 300)
+        copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+        person.window.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
+        user = make_user(person)
+        user.choose("Heads", str(n_heads))
+        user.bring_in()
+        assert person.experiment.n_heads == n_heads
+    assert person.experiment.weights.W_q.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
 def test_another_file_can_be_dropped_on_the_dialog(person: "Person", file: Path, tmp_path: Path) -> None:

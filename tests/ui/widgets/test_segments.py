@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetricsF, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
@@ -170,3 +170,31 @@ def test_widths_add_up_to_the_row(qtbot: QtBot) -> None:
     assert row.sizeHint().width() == widths[-1]
     row.show_first(2)
     assert row.sizeHint().width() == widths[1]
+
+
+class Painted(QObject):
+    """Collects the widgets that are painted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.widgets: set[QObject] = set()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            self.widgets.add(watched)
+        return False
+
+
+def test_the_text_is_large_again_as_soon_as_it_has_room(qtbot: QtBot) -> None:
+    """As when the list "More" takes some of the tabs: the others keep their size, but were painted in small type."""
+    row, painted = Row(qtbot), Painted()
+    row.segments.setFixedWidth(row.segments.measure_width(2))
+    row.segments.show_first(2)
+    qtbot.waitUntil(lambda: row.segments.width() == row.segments.measure_width(2))
+    row.segments.show_first(3)
+    assert row.segments.tight
+    for button in row.segments.buttons():
+        button.repaint()
+        button.installEventFilter(painted)
+    row.segments.show_first(2)
+    qtbot.waitUntil(lambda: painted.widgets >= set(row.segments.buttons()[:2]))

@@ -27,7 +27,7 @@ def describe_score(
         return f"{pair}: the score is not computed yet."
     score = float(trace.array("scores")[held.head, held.query, held.key])
     if e.config.score != "dot":
-        return f"{pair}: the score is {number(score)}. With this kind of score it is no projection."
+        return f"{pair}: the score is {number(score)}. With this kind of score, it is not a projection."
     queries, keys = (trace.array(name)[held.head].astype(np.float64) for name in stages)
     query, key = queries[held.query], keys[held.key]
     length = float(np.linalg.norm(query))

@@ -97,7 +97,7 @@ def add_numbers(e: "Experiment", text: str, masks: dict[str, NDArray[np.bool_]])
         name = ALIASES.get(found[0], found[0]) if found is not None else ""
         if found is None or name not in names:
             there = ", ".join(map(title, names))
-            raise ExperimentError(f"“{part[:40]}” names no numbers of {there}; W_q[0, 1] and X[2, :] do.")
+            raise ExperimentError(f"“{part[:40]}” does not name numbers of {there}; write W_q[0, 1] or X[2, :].")
         row, column = (None, None) if found[1] is None else find_place(e, name, found[1])
         mask = masks.setdefault(name, np.zeros(tuple(table(e, name).shape), bool))
         mask[slice(None) if row is None else row, slice(None) if column is None else column] = True
@@ -182,7 +182,7 @@ def _say_what_would_help(found: Found) -> str:
     more = [text for name, text in list_choices(found.given) if name not in may and name.startswith(("W_", "emb"))]
     if more:
         return f"Let {' or '.join(more)} change too."
-    return "Hold the other rows no longer." if found.ask.hold_others else "Ask for less, or for fewer goals."
+    return "Switch off “Hold all other rows”." if found.ask.hold_others else "Ask for less, or for fewer goals."
 
 
 def list_moved(reached: Reached) -> list[tuple["Number", float]]:

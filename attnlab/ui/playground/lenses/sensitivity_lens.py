@@ -120,7 +120,7 @@ class SensitivityLens(Lens):
         moved.column.addWidget(self.effects, 1)
         moved.column.addWidget(self.heads, 1)
         listed.column.addWidget(self.largest)
-        about = "Each cell is d weight ÷ d number. Point at one to see what it moves; click keeps it, or lets it go."
+        about = "Each cell is d weight ÷ d number. Point at one to see what it moves; click to hold or release it."
         for text in (sentence_label("What moves the held weight", "title"), self.causes_text):
             self._tables_card.column.addWidget(text)
         self._tables_card.column.addWidget(sentence_label(about, "muted"))

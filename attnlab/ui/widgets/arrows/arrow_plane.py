@@ -22,7 +22,7 @@ NEAR = 14
 """Pixels, at 100 %, within which a press takes hold of a tip."""
 THRESHOLD = 3
 """Pixels from which a press becomes a drag."""
-HINT = "Pull a tip with the mouse. Arrow keys walk, Enter holds, Shift and an arrow key pulls, with Ctrl finely."
+HINT = "Pull a tip with the mouse. Arrow keys move between tips, Enter holds one, Shift+arrow pulls it, Ctrl finely."
 _WALK = {Qt.Key.Key_Up: -1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1}
 _MOVE = {Qt.Key.Key_Up: (0, 1), Qt.Key.Key_Down: (0, -1), Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0)}
 _HOLD = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

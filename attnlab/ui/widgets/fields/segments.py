@@ -128,6 +128,7 @@ class Segments(QWidget):
             self._tight = tight
             for button in self._buttons:
                 button.updateGeometry()
+                button.update()  # its size may stay the same, but not that of its text
 
     def _add_segment(self, before: QWidget) -> "_Segment":
         button = _Segment(self)
