@@ -414,9 +414,7 @@ def test_a_power_of_ten_stands_in_the_narrowest_header(
     """A number without it would be wrong by that power; the shape makes room for it."""
     person = sit_down("the-cat-sat", size=size, settings=Settings(type_size=type_size))
     lens = open_lens(person)
-    weight = attnlab.compute(person.experiment).array("weights")[
-        0, 2, 1
-    ]  # 0.3362; machines differ in its last digit
+    weight = attnlab.compute(person.experiment).array("weights")[0, 2, 1]  # 0.3362; machines differ in its last digit
     near = float(weight) + 2 * float(np.spacing(weight))
     person.document.edit(
         "Near", lambda e: edits.configure(e, loss="weight", loss_query=2, loss_key=1, loss_wanted=near)
