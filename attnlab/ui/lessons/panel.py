@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -36,6 +35,7 @@ from attnlab.ui.lessons.picture_label import PictureLabel
 from attnlab.ui.lessons.run_button import RunButton
 from attnlab.ui.present.content import Moment, find_pictures
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -101,6 +101,7 @@ class LessonPanel(FollowsTheme, QFrame):
     def _make_head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         self._where = ElidedLabel()
+        self._where.lowers_indices = True
         self._where.setProperty("role", "caption")
         self._notes = Fold("Notes", apart=True)
         self._close = QToolButton()
@@ -141,9 +142,7 @@ class LessonPanel(FollowsTheme, QFrame):
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, RIGHT, 0)
         column.setSpacing(CLOSE)
-        self._away, self._title = AwayNote(self._player.return_here), QLabel()
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setWordWrap(True)
+        self._away, self._title = AwayNote(self._player.return_here), FormulaLabel()
         self._text, self._answer = MarkdownLabel(), MarkdownLabel()
         self._answer.setAccessibleName("Text after the reveal")
         self._picture, self._run = PictureLabel(), RunButton()
