@@ -69,7 +69,24 @@ def _write_task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     if e.n_heads > 1 and exercise.given == "inputs":
         columns = "column i" if e.d_k == 1 else f"the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1}"
         sizes += f"; head i owns {columns} of queries"
-    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", hand_in, *trace.warnings
+    loss = _describe_loss(exercise, e)
+    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *loss, hand_in, *trace.warnings
+
+
+def _describe_loss(exercise: "Exercise", e: "Experiment") -> tuple[str, ...]:
+    """Return a sentence on what the loss is about, which no formula says, if a blank cell depends on it."""
+    from attnlab.attention.registries import losses
+
+    if not any(cell.stage == "loss" or cell.stage.startswith("d_") for cell in exercise.blanks):
+        return ()
+    head, query, key = losses.find_pair(e)
+    match e.config.option("loss"):
+        case losses.WEIGHT:
+            which = f" in head {head}" if e.n_heads > 1 else ""
+            return (f"In the loss, w is the weight that “{e.tokens[query]}” gives to “{e.key_tokens[key]}”{which}.",)
+        case losses.CLASS:
+            return (f"The loss is about “{e.tokens[query]}”, which should be of class {losses.find_class(e)}.",)
+    return ()
 
 
 def _list_needed(exercise: "Exercise", trace: "Trace") -> list[str]:
