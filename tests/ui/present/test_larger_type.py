@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from attnlab.lessons.library import find
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.lens_values import find_shown, make_picture
 from attnlab.ui.present.present_window import ZOOMS
 
 SIZE = 1366, 768
@@ -100,6 +102,19 @@ def test_larger_type_makes_no_number_on_a_map_smaller(qapp: QApplication) -> Non
     sizes = [{size for size, text in read_texts(content, zoom) if text == "1.48"} for zoom in ZOOMS[1:]]
     assert all(len(each) == 1 for each in sizes)
     assert min(map(max, sizes)) == max(sizes[0])
+
+
+def test_text_in_the_largest_type_is_no_smaller_than_in_a_less_large_one(qapp: QApplication) -> None:
+    """What was too large for its room beside the arrows fell back to the usual type, past all sizes between."""
+    dress_type()
+    slide = make_slides(find("attention-is-geometry"), 11)[-1]
+    assert slide.experiment is not None
+    trace = compute(slide.experiment)
+    content = make_content(slide, trace, None, Moment(hidden=slide.blanks, lens=True, answered=False, sheet=True))
+    content = replace(content, picture=make_picture("arrows", trace, find_shown(slide)))
+    sizes = [max(size for size, text in read_texts(content, zoom) if text.startswith("The ")) for zoom in ZOOMS[1:]]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0]
 
 
 def test_small_maps_have_two_decimals_and_large_cells_no_more(qapp: QApplication) -> None:
