@@ -89,6 +89,12 @@ def rank_detail(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: fl
     return ranks.index(chosen[1]) if chosen is not None else -1
 
 
+def find_size(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: float = 0.0) -> int:
+    """Return the pixel size in which :func:`draw_numbers` writes numbers; 0 for no numbers."""
+    chosen = _has_room(grid, data, fonts) and _choose_format(grid, data, _find_shown(data), fonts, most, True, air)
+    return chosen[0].pixelSize() if chosen else 0
+
+
 def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
     """Return on which cells of a map dark text reads better than light text."""
     scale = data.scale.of(index, index + 1)

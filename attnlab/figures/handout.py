@@ -218,12 +218,13 @@ def _make_heading(text: str, width: float) -> Block:
 
 def _make_formula(title: str, latex: str, formulas: Formulas) -> Block:
     font = _make_font(_SMALL)
-    shift = QFontMetricsF(font).horizontalAdvance(title) + 70
+    shift = text_width(title, font) + 70
     size = formulas.size(latex, _FORMULA)
     height = max(size.height(), 160.0)
 
     def draw(painter: QPainter, at: QPointF) -> None:
-        _write(painter, QRectF(at, QSizeF(shift, height)), title, font, LIGHT.muted, Qt.AlignmentFlag.AlignVCenter)
+        painter.setPen(QColor(LIGHT.muted))
+        draw_text(painter, at.x(), at.y() + height / 2, title, font)
         top = at.y() + (height - size.height()) / 2
         formulas.draw(painter, QPointF(at.x() + shift, top), latex, _FORMULA, LIGHT.ink)
 

@@ -20,6 +20,8 @@ from attnlab.lessons.lesson import Problem
 
 CSV_LIMIT = 4 << 20
 """The maximum size of a file of answers in bytes."""
+HEADERS = ("student", "cell"), ("student", "letter")
+"""The beginnings of a header; hand-outs ask for a student, a letter and a value."""
 MASKED = ("masked", "mask")
 ROUNDING = 5e-7
 """How far a correct answer may be off because its inputs and weights are in float32."""
@@ -165,7 +167,8 @@ def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
             problems.append(Problem(reader.line_num, f"The line cannot be read: {error}."))
             continue
         fields = [field.strip() for field in fields]
-        if not any(fields) or (not lines and [f.casefold() for f in fields[:2]] == ["student", "cell"]):
+        first = tuple(field.casefold() for field in fields[:2])
+        if not any(fields) or (not lines and first in HEADERS):
             continue
         if len(fields) != 3 or not all(fields[:2]):
             problems.append(Problem(reader.line_num, _find_problem(fields)))

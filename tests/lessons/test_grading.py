@@ -22,7 +22,7 @@ from attnlab.lessons.exercise import (
     trace_exactly,
     write_cell,
 )
-from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_number, sort_answers
+from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_answers, read_number, sort_answers
 
 EXACT = Fraction(1, 10**9)
 """The allowed excess over the tolerance, so that binary rounding does not matter at its edge."""
@@ -214,6 +214,14 @@ def test_masked_is_correct_in_masked_cells_whatever_their_number(word: str, valu
 )
 def test_the_reported_error_has_a_sign(text: str, value: float, said: str) -> None:
     assert mark(asked(value), text, 0.01).said == said
+
+
+@pytest.mark.parametrize("header", ["student,cell,value", "Student, Letter, Value", "student;letter;value"])
+def test_a_header_as_the_hand_out_writes_it_is_no_student(header: str) -> None:
+    mark = ";" if ";" in header else ","
+    lines, problems = read_answers(f"{header}\nAda{mark}a{mark}1\n")
+    assert [each.student for each in lines] == ["Ada"]
+    assert not problems
 
 
 # Cells, heads and students

@@ -481,6 +481,9 @@ def test_figures_and_comparison_are_disabled_while_a_lens_is_open(person: "Perso
     bar = person.playground.lenses.bar
     present, *others = bar.looks.buttons()
     assert present.isChecked(), "the table shows the current state"
+    figures = person.find(QPushButton, "Figures on the cards")
+    assert not figures.isEnabled()
+    assert "no cards" in figures.toolTip()
     assert not any(button.isEnabled() for button in others)
     open_tab(person, "Backward")
     assert all(button.isEnabled() for button in others)

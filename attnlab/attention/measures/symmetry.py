@@ -1,5 +1,6 @@
 """Which maps of scores equal their transpose, whatever the tokens are."""
 
+from collections.abc import Iterable
 from itertools import chain
 
 import torch
@@ -25,3 +26,8 @@ def is_symmetric(e: Experiment, stage: str) -> bool:
     gains = [each.name for each in NORMS[e.config.qk_norm].tables]
     pairs = chain((("W_q", "W_k"), ("b_q", "b_k")), zip(gains[::2], gains[1::2], strict=True))
     return all(torch.equal(table(e, query), table(e, key)) for query, key in pairs)
+
+
+def list_mirrored(e: Experiment, stage: str, cells: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the cells [row, column] that show the same numbers as ``cells`` of a symmetric stage; none of others."""
+    return tuple((column, row) for row, column in cells) if is_symmetric(e, stage) else ()

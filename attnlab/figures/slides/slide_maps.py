@@ -7,7 +7,7 @@ from typing import Protocol
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from attnlab.figures.cell_numbers import draw_numbers, rank_detail
+from attnlab.figures.cell_numbers import draw_numbers, find_size, rank_detail
 from attnlab.figures.empty_cells import draw_covers
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_data import Outline
@@ -119,9 +119,19 @@ class _Laid:
         shortened = _find_shortened(self.grid, each, self.label.toString())
         return numbers, count_labels(self.grid, each.data, self.label), -len(shortened)
 
+    def find_size(self, each: SlideMap) -> int:
+        """Return the size of its numbers in pixels; 0 for none."""
+        return find_size(self.grid, each.data, *self.numbers, most=DECIMALS, air=AIR)
+
+    def loses(self, other: "_Laid", each: SlideMap) -> bool:
+        """Return whether numbers are smaller, or decimals or labels fewer, than in another layout of the same map."""
+        detail = zip(self.measure_detail(each), other.measure_detail(each), strict=True)
+        return self.find_size(each) < other.find_size(each) or any(own < its for own, its in detail)
+
 
 def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapType) -> _Laid:
-    """Return the layout in the type of the sheet, or in the usual type if larger type takes away decimals or labels."""
+    """Return the layout in the type of the sheet, or in the usual type if larger type takes something away: larger
+    labels leave the cells less room."""
 
     def lay_out(zoom: float) -> _Laid:
         unit = sheet.unit * zoom
@@ -134,8 +144,7 @@ def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapTyp
     if sheet.zoom <= 1:
         return laid
     usual = lay_out(1.0)
-    loses = any(own < its for own, its in zip(laid.measure_detail(each), usual.measure_detail(each), strict=True))
-    return usual if loses else laid
+    return usual if laid.loses(usual, each) else laid
 
 
 def fit_labelled(

@@ -131,11 +131,6 @@ def _read_paragraph(block: QTextBlock, numbers: dict[int, int]) -> Paragraph | N
     return Paragraph(runs, mark, _count_levels(block)) if mark or runs else None
 
 
-def to_lines(notes: str) -> str:
-    """Return notes in Markdown as plain text, with each line of the file as a paragraph of its own."""
-    return "\n\n".join(filter(None, map(to_plain_text, split_note_lines(notes))))
-
-
 def split_note_lines(notes: str) -> list[str]:
     """Return the lines of notes, each of which is a paragraph; notes with a block of code are one piece."""
     return [notes] if "```" in notes else notes.split("\n")

@@ -41,6 +41,8 @@ WIDE = 1.5
 """On screens narrower than this, in heights, sources get no extra width for their numbers."""
 LARGER = (1.5, 1.35, 1.2, 1.1)
 """Sizes of type above the usual one, the largest first: a slide takes the first that is wanted and that fits."""
+ALONE = 1.35
+"""How much larger text is with nothing below it."""
 LENS_SHARE = 0.58
 """The part of the width for a lens beside the text."""
 NARROW = 1.2
@@ -252,8 +254,10 @@ def _fit_text(
     """Return the text, larger if nothing is below it, smaller if the content below needs the space."""
     has_fields = bool(content.ask) and not content.choices  # below the text, until the answers are shown
     alone = content.main is None and not has_fields and (not content.whole or content.beside)
-    sizes: tuple[float, ...] = (sheet.body, sheet.usual.body, sheet.least_body)
-    sizes = (1.35 * sheet.body, *sizes) if alone else sizes
+    steps = (sheet.zoom, *(zoom for zoom in LARGER if zoom < sheet.zoom), 1.0)
+    wanted = {max(zoom * sheet.usual.body, sheet.least_body) for zoom in steps}
+    wanted |= {ALONE * size for size in wanted} if alone else set()
+    sizes = (*sorted(wanted, reverse=True), sheet.least_body)
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
     width = sheet.inner * (1 - (LENS_SHARE if content.beside else WIDTH) - 0.03)
     width = width if content.beside or content.pictures else sheet.inner

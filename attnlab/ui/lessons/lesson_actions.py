@@ -69,7 +69,7 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
         ),
         Action(
             "add-step",
-            "Add this view as a step",
+            "Record this view as a step of your lesson",
             "Lessons",
             controller,
             lambda d: d.drafts.add_step(),
@@ -77,7 +77,7 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
         ),
         Action(
             "edit-lesson",
-            "Edit the recorded lesson",
+            "Continue editing your lesson",
             "Lessons",
             controller,
             lambda d: d.drafts.show(),

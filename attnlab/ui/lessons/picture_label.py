@@ -15,8 +15,8 @@ from attnlab.ui.base.themed import palette_of
 
 GAP = 6
 MOST_HEIGHT = 260
-CHART_HEIGHT, LOW_CHART_HEIGHT = 150, 110
-"""The height of a chart in pixels at 100 %, and of each of several, so that a question below them is in sight."""
+CHART_HEIGHT, LOW_CHART_HEIGHT, LEAST_CHART_HEIGHT = 150, 110, 64
+"""The height of a chart in pixels at 100 %, of each of several, and of one that gives way to a question."""
 
 
 @guarded
@@ -28,6 +28,7 @@ class PictureLabel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: tuple[QImage | Chart, ...] = ()
+        self._given = 0
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
 
@@ -45,13 +46,20 @@ class PictureLabel(QWidget):
         """The number of pictures and charts shown."""
         return len(self._shown)
 
+    def give_way(self, excess: int) -> None:
+        """Make the charts lower by as many pixels together, as far as they stay legible; 0 gives them their height."""
+        charts = sum(isinstance(each, Chart) for each in self._shown)
+        self._given = -(-excess // charts) if charts else 0
+        self._fit()
+
     def _list_sizes(self) -> list[QSize]:
         return [self._measure(each) for each in self._shown]
 
     def _measure(self, shown: QImage | Chart) -> QSize:
         width = max(self.width(), 1)
         if isinstance(shown, Chart):
-            return QSize(width, px(CHART_HEIGHT if self.count == 1 else LOW_CHART_HEIGHT))
+            usual = px(CHART_HEIGHT if self.count == 1 else LOW_CHART_HEIGHT)
+            return QSize(width, max(usual - self._given, px(LEAST_CHART_HEIGHT)))
         return shown.size() * min(width / shown.width(), MOST_HEIGHT / shown.height(), 1.0)
 
     def _fit(self) -> None:

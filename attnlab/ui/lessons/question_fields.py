@@ -69,6 +69,7 @@ class QuestionFields(QWidget):
             texts["choices"] = _write_choices(question)
         for name, text in texts.items():
             self.fields[name].setText(text)
+            self.fields[name].home(False)  # a long text is read from its beginning
         self._say("")
 
     def _say(self, sentence: str) -> None:

@@ -62,6 +62,7 @@ def choose_telling_step(lesson: Lesson) -> int:
 
 
 def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
+    from attnlab.attention.measures.symmetry import list_mirrored
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.playground.stage_maps import look_at
@@ -72,9 +73,10 @@ def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
     assert data is not None
     rows, columns = data.values.shape[1:]
     covered = np.zeros((rows, columns), bool)
-    for blank in slide.blanks:
-        if blank.stage == stage.name and blank.row < rows and blank.column < columns:
-            covered[blank.row, blank.column] = True
+    asked = [(each.row, each.column) for each in slide.blanks if each.stage == stage.name]
+    for row, column in (*asked, *list_mirrored(trace.experiment, stage.name, asked)):
+        if row < rows and column < columns:
+            covered[row, column] = True
     cell = slide.cell if slide.cell is not None and slide.cell.stage == stage.name else None
     held = None if cell is None or cell.row >= rows or cell.column >= columns else (cell.row, cell.column)
     masked = np.zeros((rows, columns), bool) if data.masked is None else np.asarray(data.masked, bool)

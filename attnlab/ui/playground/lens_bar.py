@@ -23,6 +23,8 @@ LOOKS = (
     Choice("both", "Both", "The cards show the pinned state and the current one side by side, on one colour scale"),
     Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
 )
+STRIPS = "Show each stage’s range and row sums on its card"
+NO_STRIPS = "This view has no cards; those of the canvas show each stage’s range and row sums"
 NO_CARDS = "This view shows the current state; the cards of the canvas show the pinned one too"
 
 
@@ -46,7 +48,6 @@ class LensBar(QWidget):
         self.strips = QPushButton("Σ")
         self.strips.setCheckable(True)
         self.strips.setAccessibleName("Figures on the cards")
-        self.strips.setToolTip("Show each stage’s range and row sums on its card")
         self.pin = QPushButton("Pin")
         self.explain = QPushButton("Explain")
         self.explain.setToolTip("Show how the held number is computed, beside the canvas")
@@ -71,10 +72,12 @@ class LensBar(QWidget):
     def show_tab(self, name: str, *, has_cards: bool = True) -> None:
         """Mark the tab of the visible view, or name it on the button of the others.
 
-        A view without cards shows the present state, whichever the cards show.
+        A view without cards shows the present state, whichever the cards show, and no figures on them.
         """
         self.tabs.set_value(name)
         self._has_cards = has_cards
+        self.strips.setEnabled(has_cards)
+        self.strips.setToolTip(STRIPS if has_cards else NO_STRIPS)
         self._show_look()
         self._show_others()
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.arithmetic import number
@@ -22,6 +22,7 @@ from attnlab.ui.playground.stage_thumbnails import draw_thumbnails
 from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
 from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.folded_label import FoldedLabel
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -94,8 +95,10 @@ class StepBar(FollowsTheme, QFrame):
         self._goal.cancelled.connect(self._goal.hide)
         self._goal.editingFinished.connect(self._goal.hide)
         row.addWidget(self._goal)
-        self._title = QLabel()
+        self._title = FormulaLabel()
+        self._title.setWordWrap(False)
         self._about = FoldedLabel()
+        self._about.lowers_indices = True
         self._message = BarMessage()
         self._message.changed.connect(self._on_message_changed)
         self.note_timer = self._message.timer

@@ -69,7 +69,24 @@ def _write_task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     if e.n_heads > 1 and exercise.given == "inputs":
         columns = "column i" if e.d_k == 1 else f"the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1}"
         sizes += f"; head i owns {columns} of queries"
-    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", hand_in, *trace.warnings
+    loss = _describe_loss(exercise, e)
+    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *loss, hand_in, *trace.warnings
+
+
+def _describe_loss(exercise: "Exercise", e: "Experiment") -> tuple[str, ...]:
+    """Return a sentence on what the loss is about, which no formula says, if a blank cell depends on it."""
+    from attnlab.attention.registries import losses
+
+    if not any(cell.stage == "loss" or cell.stage.startswith("d_") for cell in exercise.blanks):
+        return ()
+    head, query, key = losses.find_pair(e)
+    match e.config.option("loss"):
+        case losses.WEIGHT:
+            which = f" in head {head}" if e.n_heads > 1 else ""
+            return (f"In the loss, w is the weight that “{e.tokens[query]}” gives to “{e.key_tokens[key]}”{which}.",)
+        case losses.CLASS:
+            return (f"The loss is about “{e.tokens[query]}”, which should be of class {losses.find_class(e)}.",)
+    return ()
 
 
 def _list_needed(exercise: "Exercise", trace: "Trace") -> list[str]:
@@ -242,7 +259,7 @@ def _make_answer_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
     """Return a stage with its boxes; cells that would reveal a solution stay empty."""
-    from attnlab.attention.measures.symmetry import is_symmetric
+    from attnlab.attention.measures.symmetry import list_mirrored
     from attnlab.lessons.exercise import has_rows_of_sum_1
 
     e, stage = trace.experiment, trace.stage(name)
@@ -255,8 +272,7 @@ def _make_answer_table(
     asked = [c for c in exercise.blanks if trace.stage(c.stage).is_map == stage.is_map]
     rows = {c.row for c in asked} if has_rows_of_sum_1(trace, name) else set()
     pairs = {(c.row, c.column) for c in asked}
-    if is_symmetric(e, name):
-        pairs |= {(column, row) for row, column in pairs}
+    pairs |= set(list_mirrored(e, name, pairs))
     places = {(i, j) for i in range(len(table.rows)) for j in range(len(table.columns))}
     secret = frozenset(at for at in places - set(boxes) - masked if at in pairs or at[0] in rows)
     return replace(table, boxes=boxes, masked=masked, secret=secret)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.attention.measures.symmetry import list_mirrored
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
@@ -254,15 +255,17 @@ class SlideNumbers:
 
     def _find_unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
         """Return which cells of each map are hidden: not computed yet, or asked for."""
-        hidden = walk.unknown_cells(self._trace.experiment, self._place, stage.name)
+        e = self._trace.experiment
+        hidden = walk.unknown_cells(e, self._place, stage.name)
         blanks = [blank for blank in self._blanks if blank.stage == stage.name]
         if hidden is None and not blanks:
             return None
-        shape = walk.shape(self._trace.experiment, stage.name)
+        shape = walk.shape(e, stage.name)
         found = np.zeros((len(heads), *shape), bool) if hidden is None else np.repeat(hidden[None], len(heads), 0)
         for blank in blanks:
             which = [i for i, head in enumerate(heads) if head is None or blank.head in (None, head)]
-            found[which, blank.row, blank.column] = True
+            for row, column in ((blank.row, blank.column), *list_mirrored(e, stage.name, [(blank.row, blank.column)])):
+                found[which, row, column] = True
         return found
 
     @property

@@ -3,8 +3,9 @@
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from attnlab.figures.slides.slide_markdown import to_lines
+from attnlab.figures.slides.slide_markdown import read_document, split_note_lines
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.ui.base.lowered_text import lower_indices
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import palette_of
 
@@ -19,8 +20,9 @@ class SpeakerNotes(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._factor, self._size = 1.0, SIZES.index(1.0)
+        self._notes = self._words = ""
         self._heading, self.text = QLabel("Notes"), QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextFormat(Qt.TextFormat.RichText)
         self.text.setAccessibleName("Notes")
         self.text.setWordWrap(True)
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -48,12 +50,24 @@ class SpeakerNotes(QWidget):
         column.addLayout(head)
         column.addWidget(self._scroll, 1)
 
+    @property
+    def words(self) -> str:
+        """The visible text."""
+        return self._words
+
     def show_notes(self, notes: str) -> None:
-        """Show the notes of a step, given as Markdown, from their beginning."""
-        text = to_lines(notes) or "No notes for this step."
-        if text != self.text.text():
-            self.text.setText(text)
+        """Show the notes of a step, given as Markdown, from their beginning; each line is a paragraph."""
+        markdown = "\n\n".join(split_note_lines(notes.strip())) or "No notes for this step."
+        if markdown != self._notes:
+            self._notes = markdown
+            self._typeset()
             self._scroll.verticalScrollBar().setValue(0)
+
+    def _typeset(self) -> None:
+        document = read_document(self._notes, self.text.font(), has_addresses=True)
+        lower_indices(document)
+        self._words = document.toPlainText()
+        self.text.setText(document.toHtml())  # Qt has escaped all plain text in it
 
     def set_look(self, factor: float) -> None:
         """Set the sizes, as factors of those at 100 %, and the colours."""
@@ -63,6 +77,7 @@ class SpeakerNotes(QWidget):
         set_sheet(self.text, f"color: {palette.ink}; background: transparent")
         self._heading.setFont(make_face(CAPTION * factor, bold=True))
         self.text.setFont(make_face(NOTES * SIZES[self._size] * factor))
+        self._typeset()
         for button in (self.smaller, self.larger):
             button.setFont(make_face(CAPTION * factor))
         self.smaller.setEnabled(self._size > 0)

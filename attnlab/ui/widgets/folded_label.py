@@ -3,6 +3,7 @@
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
 
+from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.widgets.broken_text import break_text
@@ -43,5 +44,8 @@ class FoldedLabel(ElidedLabel):
         top = room.center().y() - len(lines) * high / 2
         for place, line in enumerate(lines):
             at = QRectF(room.x(), top + place * high, room.width(), high)
-            painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), line)
+            if self.lowers_indices:
+                draw_text(painter, at.x(), at.center().y(), line, face)
+            else:
+                painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), line)
         painter.end()

@@ -1,9 +1,11 @@
 """Walks every included lesson: what is asked can be read nowhere before the key that reveals it."""
 
+import ast
 import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
@@ -19,8 +21,9 @@ from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.slides import fill_text, make_slides
 from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.lessons.thumbnails import make_thumbnails
 from attnlab.ui.playground.lenses.arrows_lens import ArrowsLens
-from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.content import Moment, find_covering, make_content
 from attnlab.ui.present.lens_values import begins_before_answer, find_shown, make_picture
 from tests.ui.explained import read_explained
 from tests.ui.lessons.test_lessons_workspace import find_controller
@@ -91,6 +94,30 @@ def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Pers
     person.settle()
     assert not player.hidden
     assert sums.isVisible()
+
+
+def test_a_score_is_not_told_by_its_mirror_image_while_queries_and_keys_are_the_same(person: "Person") -> None:
+    """“one” with “starts” is asked for, so “starts” with “one” is covered: on card and slide, in texts, small."""
+    controller = find_controller(person)
+    controller.open("six-words", 3)
+    person.settle()
+    (slide,) = (each for each in controller.player.slides if each.index == 3)
+    assert [(each.stage, each.row, each.column) for each in slide.blanks] == [("scores", 4, 2)]
+    trace = compute(person.experiment)
+    for hidden in (slide.blanks, ()):
+        card, moment = person.card("scores").data, Moment(None, hidden)
+        main, covering = make_content(slide, trace, None, moment).main, find_covering(slide, trace, moment)
+        for data in (card, main.data if main is not None else None):
+            assert data is not None
+            unknown = np.zeros(data.values.shape, bool) if data.unknown is None else data.unknown
+            assert np.argwhere(np.broadcast_to(unknown, data.values.shape)[0]).tolist() == (
+                [[2, 4], [4, 2]] if hidden else []
+            )
+        assert covering.covers(ast.parse("scores[2, 4]", mode="eval").body) == bool(hidden)
+        assert not covering.covers(ast.parse("scores[1, 0]", mode="eval").body)
+        controller.player.finish()
+        person.settle()
+    assert np.argwhere(make_thumbnails(find("six-words"), 3)[3].covered).tolist() == [[2, 4], [4, 2]]
 
 
 def test_a_number_that_is_asked_for_is_told_neither_by_explain_nor_by_the_arrows(person: "Person") -> None:

@@ -177,6 +177,8 @@ def test_choices_are_typed_in_the_editor(qtbot: "QtBot") -> None:
     question = Question((Blank("weights", 2, 1),), "How much?", choices=("x", "y", "z"), right=1)
     fields.show_question(question)
     assert fields.fields["choices"].text() == "x * | y | z"
+    assert fields.fields["choices"].cursorPosition() == 0, "a long text is shown from its beginning"
+    fields.fields["ask"].end(False)
     QTest.keyClicks(fields.fields["ask"], "!")
     assert found[-1] == Question((Blank("weights", 2, 1),), "How much?!", choices=("x", "y", "z"), right=1)
 

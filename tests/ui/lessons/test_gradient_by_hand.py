@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.attention import edits
 from attnlab.ui.playground.lenses.backward_lens import BackwardLens
 from attnlab.ui.predict.answer_row import AnswerRow
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of, read
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ def calculate_row(person: "Person") -> "np.ndarray":
 def test_a_student_calculates_dw_q_by_hand_and_the_lesson_grades_it(person: "Person") -> None:
     open_step(person, "dW_q by hand")
     person.wait_for(lambda: len(list_rows(person)) == 4)
+    labels = [label for label in person.window.findChildren(FormulaLabel) if label.isVisible()]
+    lowered = {label.text() for label in labels if "vertical-align:sub" in label.markup}
+    assert {"dW_q by hand", "dW_q"} <= lowered, "the title of the step, and that of the stage in the bar below"
     by_hand = calculate_row(person)
     assert "The whole table is one column of X" not in read(person)
     shown = person.document.view.at

@@ -1,11 +1,14 @@
 """The lesson beside the playground has the room that its text needs, and Explain tells none of its answers."""
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 
+from attnlab.lessons.library import list_shipped
 from attnlab.ui.predict.answer_row import AnswerRow
 from attnlab.ui.predict.choice_sheet import ChoiceRow
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of
@@ -22,6 +25,18 @@ def open_step(person: "Person", name: str, step: int, type_size: int = 100) -> N
     find_controller(person).open(name, step)
     person.window.show_workspace("playground")
     person.settle()
+
+
+def is_whole(widget: QWidget) -> bool:
+    return widget.visibleRegion().boundingRect() == widget.rect()
+
+
+def list_answers(person: "Person") -> list[QWidget]:
+    """Return the visible answers to choose from, or fields to fill in."""
+    panel = panel_of(person)
+    found = [row for kind in (ChoiceRow, AnswerRow) for row in panel.findChildren(kind) if row.isVisible()]
+    assert found
+    return found
 
 
 def read_explain(person: "Person") -> str:
@@ -77,6 +92,37 @@ def test_a_short_question_shows_all_its_answers_in_large_type(
     answers = [each for each in panel_of(person).findChildren(kind) if each.isVisible()]
     assert len(answers) == count
     person.wait_for(lambda: all(each.visibleRegion().boundingRect() == each.rect() for each in answers))
+
+
+@pytest.mark.slow
+def test_every_open_question_of_every_lesson_shows_all_its_answers(person: "Person", subtests: pytest.Subtests) -> None:
+    player = find_controller(person).player
+    for size, type_size in product(((1366, 768), (1024, 640)), (100, 150)):
+        person.window.resize(*size)
+        person.window.change_settings(type_size=type_size)
+        for name in list_shipped():
+            find_controller(person).open(name)
+            person.window.show_workspace("playground")
+            for step in (each for each in player.slides if each.step.question is not None):
+                player.go(step.index)
+                person.settle()
+                with subtests.test(size=size, type_size=type_size, name=name, step=step.index + 1):
+                    person.wait_for(lambda: all(map(is_whole, list_answers(person))))
+
+
+def test_a_question_stays_in_sight_below_a_text_that_scrolls_and_keeps_what_is_typed(person: "Person") -> None:
+    open_step(person, "bahdanau-luong", 12, 150)
+    text, panel = person.find(QScrollArea, "The step’s text"), panel_of(person)
+    person.wait_for(lambda: text.verticalScrollBar().maximum() > 0)
+    fields = [row.field for row in list_answers(person)]
+    check = person.find(QPushButton, "Check", panel)
+    person.wait_for(lambda: all(map(is_whole, (*fields, check))))
+    fields[0].setFocus()
+    QTest.keyClicks(fields[0], "7")
+    person.window.change_settings(type_size=100)  # the question returns into the text
+    person.wait_for(lambda: text.verticalScrollBar().maximum() == 0 and text.isAncestorOf(check))
+    QTest.keyClicks(person.window.focusWidget(), "5")
+    assert fields[0].text() == "75"
 
 
 def test_a_held_cell_keeps_the_share_of_the_explanation(person: "Person") -> None:

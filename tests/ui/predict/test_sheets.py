@@ -5,6 +5,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 import attnlab
+from attnlab.attention.edits import configure
 from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
@@ -52,6 +53,20 @@ def test_blank_inputs_start_from_the_embeddings_if_positions_are_added(qtbot: Qt
     assert titles(drawn) == ["embeddings"]
     assert drawn.given[0].rows == ("a", "b")
     assert titles(made("journey", Cell("inputs", 0, 0))) == []
+
+
+def test_the_task_says_what_the_loss_is_about(qtbot: QtBot) -> None:
+    """No formula says which weight is w, and without it no gradient can be computed on paper."""
+    e = attnlab.preset("the-cat-sat")
+    cell = Cell("d_W_q", 2, 0)
+    weight = configure(e, loss="weight", loss_query=2, loss_key=1)
+    a_class = configure(e, loss="class", loss_query=1, loss_class=2)
+    for asked, sentence in (
+        (weight, "In the loss, w is the weight that “sat” gives to “cat”."),
+        (a_class, "The loss is about “cat”, which should be of class 2."),
+    ):
+        assert sentence in make_sheet(Exercise(asked, (cell,)), "").task
+    assert not any("loss" in sentence for sentence in made("journey", Cell("weights", 2, 1, 0)).task)
 
 
 def test_starting_from_the_previous_stage_gives_fewer_tables(qtbot: QtBot) -> None:

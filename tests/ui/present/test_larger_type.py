@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,13 +21,19 @@ from attnlab.lessons.library import find
 from attnlab.lessons.slides import make_slides
 from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, make_content
+from attnlab.ui.present.lens_values import find_shown, make_picture
 from attnlab.ui.present.present_window import ZOOMS
 
 SIZE = 1366, 768
 
 
 def read_words(content: SlideContent, zoom: float) -> Counter[str]:
-    """Return every word and number of a slide, drawn as the text of an SVG; a 0 before the point may be left out."""
+    """Return every word and number of a slide; a 0 before the point may be left out."""
+    return Counter(word for _, text in read_texts(content, zoom) for word in re.sub(r"\b0\.", ".", text).split())
+
+
+def read_texts(content: SlideContent, zoom: float) -> list[tuple[int, str]]:
+    """Return every text of a slide, drawn as an SVG, with its size in pixels."""
     buffer, file = QBuffer(), QSvgGenerator()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     file.setOutputDevice(buffer)
@@ -35,8 +42,8 @@ def read_words(content: SlideContent, zoom: float) -> Counter[str]:
     painter = QPainter(file)
     draw_slide(painter, Sheet(0, 0, *SIZE, zoom), content, LIGHT)
     painter.end()
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", buffer.data().data().decode())
-    return Counter(word for text in texts for word in re.sub(r"\b0\.", ".", text).split())
+    texts = re.findall(r'<text[^>]*font-size="(\d+)[^>]*>([^<]*)</text>', buffer.data().data().decode())
+    return [(int(size), text) for size, text in texts]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +91,30 @@ def test_each_larger_size_of_type_is_at_least_as_large_as_the_last(
         sizes.append(drawn[-1])
     assert sizes == sorted(sizes)
     assert 1.1 <= sizes[-1] < 1.5
+
+
+def test_larger_type_makes_no_number_on_a_map_smaller(qapp: QApplication) -> None:
+    """Larger labels left the cells less room, and their numbers were smaller than in the usual type."""
+    dress_type()
+    slide = make_slides(find("six-words"), 5)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), None, Moment())
+    sizes = [{size for size, text in read_texts(content, zoom) if text == "1.48"} for zoom in ZOOMS[1:]]
+    assert all(len(each) == 1 for each in sizes)
+    assert min(map(max, sizes)) == max(sizes[0])
+
+
+def test_text_in_the_largest_type_is_no_smaller_than_in_a_less_large_one(qapp: QApplication) -> None:
+    """What was too large for its room beside the arrows fell back to the usual type, past all sizes between."""
+    dress_type()
+    slide = make_slides(find("attention-is-geometry"), 11)[-1]
+    assert slide.experiment is not None
+    trace = compute(slide.experiment)
+    content = make_content(slide, trace, None, Moment(hidden=slide.blanks, lens=True, answered=False, sheet=True))
+    content = replace(content, picture=make_picture("arrows", trace, find_shown(slide)))
+    sizes = [max(size for size, text in read_texts(content, zoom) if text.startswith("The ")) for zoom in ZOOMS[1:]]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0]
 
 
 def test_small_maps_have_two_decimals_and_large_cells_no_more(qapp: QApplication) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QFontInfo, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QFontInfo, QMouseEvent, QTextCharFormat, QTextDocument, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -213,14 +213,14 @@ def test_the_speaker_window_shows_notes_and_can_go_forward(lecture: Lecture, qtb
     talk = lecture()
     talk.press(Key.Key_N)
     speaker = talk.presentation.speaker
-    talk.person.wait_for(lambda: speaker.notes.text.text() == "Say what a weight is.")
+    talk.person.wait_for(lambda: speaker.notes.words == "Say what a weight is.")
     assert speaker.head.title.text() == "A short lesson"
     assert speaker.head.place.text().startswith("step 1 of 5 · 0:0")
     assert speaker.now.content is talk.content
     assert speaker.next.content.title == "Row by row"
     talk.press(Key.Key_PageDown, widget=speaker)
     assert talk.content.title == "Row by row"
-    talk.person.wait_for(lambda: speaker.notes.text.text() == "No notes for this step.")
+    talk.person.wait_for(lambda: speaker.notes.words == "No notes for this step.")
     speaker.head.pause_button.click()
     assert speaker.head.pause_button.text() == "Go on"
     held = speaker.watch.elapsed_ms
@@ -323,12 +323,18 @@ def test_the_clock_runs_from_the_start_of_the_presentation(lecture: Lecture) -> 
     assert talk.presentation.speaker.head.pause_button.text() == "Go on"
 
 
-def test_each_line_of_the_notes_is_a_paragraph(lecture: Lecture) -> None:
+def test_each_line_of_the_notes_is_a_paragraph_and_an_index_is_lowered(lecture: Lecture) -> None:
     talk = lecture(
-        parse("## One\n\n```state\npreset: journey\n```\n\n```notes\nAsk *this*.\nThen that.\n```\n", "notes")
+        parse("## One\n\n```state\npreset: journey\n```\n\n```notes\nAsk *this*.\nThen: Q = X W_q.\n```\n", "notes")
     )
     talk.press(Key.Key_N)
-    talk.person.wait_for(lambda: talk.presentation.speaker.notes.text.text() == "Ask this.\n\nThen that.")
+    notes = talk.presentation.speaker.notes
+    talk.person.wait_for(lambda: notes.words == "Ask this.\nThen: Q = X Wq.")
+    typeset = QTextDocument()
+    typeset.setHtml(notes.text.text())
+    cursor = typeset.find("Wq")
+    cursor.setPosition(cursor.selectionEnd())
+    assert cursor.charFormat().verticalAlignment() == QTextCharFormat.VerticalAlignment.AlignSubScript
 
 
 def test_the_card_of_shortcuts_has_large_type(lecture: Lecture) -> None:
