@@ -32,6 +32,7 @@ from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.lessons.picture_label import PictureLabel
+from attnlab.ui.lessons.question_place import QuestionPlace
 from attnlab.ui.lessons.run_button import RunButton
 from attnlab.ui.present.content import Moment, find_pictures
 from attnlab.ui.widgets.elided_label import ElidedLabel
@@ -49,13 +50,11 @@ if TYPE_CHECKING:
 WIDTH, LEAST, SHARE = 300, 248, 0.24
 """The least width of the panel in pixels, its share of a small window, and the least of that."""
 NEXT, REVEAL = "Next", "Reveal"
-MARGIN, SPACING, CLOSE, RIGHT = 8, 8, 6, 8
-"""Above and below the panel's parts, between them, between those of its text, and right of these, in pixels."""
+MARGIN, SPACING = 8, 8
+"""Above and below the panel's parts, and between them, in pixels."""
 MOST, MOST_OF_ALL = 0.62, 0.78
 """The share of the column that the lesson may take from the explanation, and from one that needs less than the rest;
 a lesson that needs more takes all of it while no cell is explained, or while a question is open."""
-LEAST_TEXT = 28
-"""The height in pixels at 100 % that the text keeps above a question below it: a line of the title."""
 
 
 @guarded
@@ -75,8 +74,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._dividing.setSingleShot(True)  # with the interval 0
         self._dividing.timeout.connect(self._divide)
         self._told: tuple[int, int, tuple[Cell, ...], bool] | None = None
-        self._is_new_answer = self._is_new_note = self._is_new_question = False
-        self._is_below = self._is_cut = False
+        self._is_new_answer = self._is_new_note = False
         self._asked = ""
         self._answers: AnswerSheet | None = None
         self._choices: ChoiceSheet | None = None
@@ -91,9 +89,7 @@ class LessonPanel(FollowsTheme, QFrame):
         column.addLayout(self._head)
         column.addLayout(self._buttons)  # above the text, so that they stay in place whatever its length
         column.addWidget(self._make_body(), 1)
-        self._below = QVBoxLayout()
-        self._below.setContentsMargins(0, 0, RIGHT, 0)
-        column.addLayout(self._below)
+        column.addLayout(self._place.below)
         self._settle_in()
         playground.computed.connect(self._on_computed)
         self._filling.ready.connect(self._fill)
@@ -140,8 +136,8 @@ class LessonPanel(FollowsTheme, QFrame):
         area.setAccessibleName("The step’s text")
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, RIGHT, 0)
-        column.setSpacing(CLOSE)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(6)
         self._away, self._title = AwayNote(self._player.return_here), FormulaLabel()
         self._text, self._answer = MarkdownLabel(), MarkdownLabel()
         self._answer.setAccessibleName("Text after the reveal")
@@ -168,7 +164,8 @@ class LessonPanel(FollowsTheme, QFrame):
             column.addWidget(widget)
         column.addStretch(1)
         area.setWidget(body)
-        self._area, self._inside, self._question_at = area, column, column.indexOf(self._question)
+        self._area, self._inside = area, column
+        self._place = QuestionPlace(self._question, self._picture, area, column)
         return area
 
     def _settle_in(self) -> None:
@@ -284,7 +281,7 @@ class LessonPanel(FollowsTheme, QFrame):
         self._is_new_answer = before is not None and player.answered and not before[3]
         answer = self._answer.words if player.answered else ""
         if before is None:
-            self._is_cut = False  # so that a question is scrolled to anew
+            self._place.forget()
             ask = self._asked if not self._question.isHidden() else ""
             title = self._title.text()
             title = title if title[-1:] in ("?", "!", ".") else f"{title}."
@@ -356,11 +353,11 @@ class LessonPanel(FollowsTheme, QFrame):
         new = (
             (self._notes, self._is_new_note),
             (self._answer, self._is_new_answer),
-            (self._question, self._is_new_question),
+            (self._question, self._place.is_new),
         )
         appeared = next((part for part, is_new in new if is_new), None)
         if appeared is not None and self.isVisible():
-            self._is_new_answer = self._is_new_note = self._is_new_question = False
+            self._is_new_answer = self._is_new_note = self._place.is_new = False
             QTimer.singleShot(0, appeared, partial(self._show_whole, appeared))  # when it has its place
 
     def _show_whole(self, widget: QWidget) -> None:
@@ -376,7 +373,7 @@ class LessonPanel(FollowsTheme, QFrame):
             return
         self._divided = whole
         around = self._head.sizeHint().height() + self._buttons.sizeHint().height() + 2 * SPACING + 2 * MARGIN
-        needed = wanted = self._measure_body(whole - around - 2) + around + 2
+        needed = wanted = self._place.fit(whole - around - 2, is_open=self._is_open_question) + around + 2
         explain = self._playground.explain
         most = max(min(whole - explain.measure_need(), round(whole * MOST_OF_ALL)), round(whole * MOST))
         explain.setHidden((explain.is_idle or self._is_open_question) and wanted > most)
@@ -388,49 +385,6 @@ class LessonPanel(FollowsTheme, QFrame):
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
 
-    def _measure_body(self, room: int) -> int:
-        """Return the height of all parts. Without room for an open question, first the charts become lower; then it
-        stays below the text while that scrolls, or is scrolled to if there is no room for a title above it."""
-        self._picture.give_way(0)
-        asked = self._measure_question()
-        needed = self._measure_text() + asked
-        is_short = needed > room and self._is_open_question
-        if is_short:
-            self._picture.give_way(needed - room)
-            needed = self._measure_text() + asked
-            is_short = needed > room
-        self._place_question(below=is_short and asked + px(LEAST_TEXT) <= room)
-        was_cut, self._is_cut = self._is_cut, is_short and not self._is_below
-        self._is_new_question = self._is_cut and not was_cut
-        return needed
-
-    def _measure_question(self) -> int:
-        """Return the height of the question with the space above it; 0 for none."""
-        layout, width = self._question.layout(), self._area.width() - RIGHT
-        if self._question.isHidden() or layout is None:
-            return 0
-        high = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
-        return high + CLOSE
-
-    def _measure_text(self) -> int:
-        """Return the height of all parts but the question."""
-        inside = self._inside.totalHeightForWidth(self._area.width())
-        return inside if self._is_below else inside - self._measure_question()
-
-    def _place_question(self, *, below: bool) -> None:
-        """Show the question below the part that scrolls, or in it."""
-        if below == self._is_below:
-            return
-        focus: QWidget | None = self.focusWidget()
-        self._is_below, is_hidden = below, self._question.isHidden()
-        if below:
-            self._below.addWidget(self._question)
-        else:
-            self._inside.insertWidget(self._question_at, self._question)
-        self._question.setHidden(is_hidden)  # a new parent hides it
-        if focus is not None and self._question.isAncestorOf(focus):
-            focus.setFocus()  # which it lost with its parent
-
     @property
     def _is_open_question(self) -> bool:
         """Whether the step asks a question whose answer is not shown yet."""
@@ -440,7 +394,7 @@ class LessonPanel(FollowsTheme, QFrame):
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:
         self._arranged = True
-        self._place_question(below=False)  # from now on all parts scroll together
+        self._place.put_back()  # from now on all parts scroll together
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
 
     @Slot(object)
