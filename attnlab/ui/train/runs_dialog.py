@@ -44,7 +44,7 @@ class RunsDialog(QDialog):
         self._connect()
         self.show_runs()
         self.table.sortByColumn(KEPT, Qt.SortOrder.DescendingOrder)
-        fit(self, (480, 320), (960, 480))
+        fit(self, (480, 320), (1040, 480))
 
     def _lay_out(self) -> None:
         self.heading.setProperty("role", "title")

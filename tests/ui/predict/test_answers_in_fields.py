@@ -65,7 +65,7 @@ def test_each_field_is_marked_with_its_own_cell(sheet: AnswerSheet, trace: Trace
     values = [value(trace, cell) for cell in SIGNED]
     assert len({round(each, 1) for each in values}) == 4
     places = [row.place.text() for row in rows(sheet)]
-    assert [place.rpartition("head ")[2] for place in places] == ["0", "0", "1", "1"]
+    assert [place.rpartition("head\u00a0")[2] for place in places] == ["0", "0", "1", "1"]
     for row, wrong in zip(rows(sheet), values[1:] + values[:1], strict=True):
         assert enter(qtbot, row, f"{wrong:.4f}").startswith("Not yet. ")
     for row, right in zip(rows(sheet), values, strict=True):

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.training import store
 from attnlab.training.store import Summary
 from attnlab.training.store_manifest import MANIFEST
+from attnlab.ui.base.theme import dress_type
 from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_views import _describe_memory
 from attnlab.ui.train.run_words import find_loss, format_line, format_title, make_heading, make_title
@@ -202,7 +203,8 @@ def test_the_title_of_an_earlier_run_is_one_line(qtbot: QtBot, tmp_path: Path) -
     folder = tmp_path / f"reverse-0-{now.tm_year}01{day:02}-143216"
     table, spec = RunsTable(), tiny(steps=2000, task="reverse")
     qtbot.addWidget(table)
-    table.resize(928, 300)  # in a dialog of its first size
+    dress_type()
+    table.resize(1008, 300)  # in a dialog of its first size
     table.show()
     saved = time.mktime((now.tm_year, 1, day, 14, 33, 0, 0, 0, -1))
     table.show_runs([Summary(folder, "reverse, seed 0", spec, "ended", 400, 42.0, loss=0.1, right=1.0, saved=saved)])
