@@ -184,6 +184,7 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
     save_settings(Settings(theme=theme, reduced_motion=still, first_steps_shown=False))
     preset = r.choice(("batch-of-two", "padding-batch")) if batches else r.choice(PRESETS)
     _shorten_trainings()
+    _keep_messages()
     driver: list[Any] = []
 
     def begin(window: "MainWindow") -> None:
@@ -245,6 +246,14 @@ def _shorten_trainings() -> None:
         set_spec(self, replace(spec, train=train, model=model))
 
     TrainSession.set_spec = set_small_spec  # type: ignore[method-assign]
+
+
+def _keep_messages() -> None:
+    """Let messages in the bar and in the lessons stay: on a busy machine they would go between other events."""
+    from attnlab.ui.lessons import lesson_pages
+    from attnlab.ui.playground import bar_message
+
+    bar_message.NOTE_MS = lesson_pages.NOTE_MS = 10**7
 
 
 def _find_left_threads() -> list[threading.Thread]:
