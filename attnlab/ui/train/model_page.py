@@ -39,6 +39,8 @@ class ModelPage(QWidget):
         """The name of the run, where two are shown side by side."""
         self.pair: tuple[ModelPage, ...] = ()
         """This page and the one beside it, from left to right, if there are two."""
+        self.presents_next = False
+        """Whether the next model that is drawn is presented."""
         self.first = QLabel(FIRST)
         self.first.setProperty("role", "muted")
         self.first.setContentsMargins(18, 4, 18, 0)
@@ -66,6 +68,9 @@ class ModelPage(QWidget):
         if self._find_block() is None:
             self._choose_first()
         self._show_block()
+        if self.presents_next:
+            self.presents_next = False
+            self.present()
 
     @property
     def seen(self) -> Seen | None:

@@ -182,6 +182,13 @@ class TrainWorkspace(QObject):
         if self.tools is not None:
             self.tools.stop()
 
+    def present(self) -> bool:
+        """Present the diagram of the model, in place of the maps; False before there is a model to show."""
+        if self.maps.seen is None:
+            return False
+        self.maps.present_model()
+        return True
+
     def escape(self) -> None:
         """Close the large map."""
         self.maps.close_map()
