@@ -166,6 +166,8 @@ def test_a_stopped_run_is_named_by_the_steps_it_took(pupil: Pupil) -> None:
     pupil.wait_for(lambda: any(line.name == "30 of 2,000 steps, held-out" for line in loss.lines))
     assert describe_difference(state.spec, replace(spec, train=replace(spec.train, steps=30)), 30) == "seed 0"
     assert describe_difference(spec, replace(spec, train=replace(spec.train, steps=3000)), 3000) == "3,000 steps"
+    fewer = replace(spec, options={**spec.options, "symbols": 8}, model=replace(spec.model, d_model=24))
+    assert describe_difference(spec, fewer, 2000) == "letters 8, d_model 24"
 
 
 def test_runs_of_other_seeds_are_told_apart_whatever_else_differs() -> None:
