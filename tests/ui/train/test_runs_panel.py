@@ -31,6 +31,8 @@ def test_a_run_is_saved_automatically_and_compared_with_the_next(pupil: Pupil) -
     row = runs.rows[first]
     assert row.text() == "seed 0"
     assert row.isChecked()
+    row.show_loss(1.197)
+    assert row.loss == "1.1970"  # as many decimals in every row
     assert any(line.name == "seed 0, held-out" for line in pupil.trainer.curves.loss.lines)
     pupil.click(row)
     assert not any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines)
