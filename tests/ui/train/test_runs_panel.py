@@ -78,6 +78,10 @@ def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
         assert pupil.trainer.footer.message.text() == opening
         pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
         assert pupil.trainer.footer.message.text() == ""
+    for name in ("plurals.tsv", "small.npz"):  # as files of data and of weights end
+        store.save(replace(other, name=name), tmp_path / name)
+        open_path(pupil.window, tmp_path / name)
+        pupil.wait_for(lambda name=name: pupil.run.name == name)
     store.save(run.state(), tmp_path / "broken")
     for part in (tmp_path / "broken").glob("curve*"):
         part.write_bytes(b"nothing")
