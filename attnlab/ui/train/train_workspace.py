@@ -190,8 +190,9 @@ class TrainWorkspace(QObject):
         return True
 
     def escape(self) -> None:
-        """Close the large map."""
-        self.maps.close_map()
+        """Close the settings where they hide the maps, else the large map."""
+        if not self.room.close_settings():
+            self.maps.close_map()
 
     def say(self, sentence: str) -> None:
         """Show a sentence below the time line."""

@@ -126,6 +126,11 @@ def test_in_a_small_window_the_question_is_above_the_settings_that_replace_the_m
     assert panels.maps.isAncestorOf(question)
     press(pupil, "undo")
     pupil.wait_for(lambda: not question.isVisible())
+    QTest.mouseClick(panels.header.settings, Qt.MouseButton.LeftButton)
+    assert not panels.maps.isVisible()
+    pupil.key(Qt.Key.Key_Escape)
+    assert panels.maps.isVisible()
+    assert not panels.settings.isVisible()
 
 
 def test_start_answers_new_run_too(pupil: Pupil) -> None:
