@@ -177,7 +177,7 @@ class LessonController(QObject):
         chosen = self.workspace.chosen if self.workspace is not None else None
         if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
             return
-        shown = self._window.shown
+        shown: object = self._window.shown
         if self.player.slide is None and isinstance(shown, Presenting) and shown.present():
             return
         from attnlab.ui.present import PresentWindow

@@ -140,13 +140,15 @@ class MapsPanel(FollowsTheme, QWidget):
         if self.shows_model and self.model.seen is not None:
             self.model.present()
         else:
-            self.model.presents_next = True
+            for page in self.model.both:
+                page.presents_next = True
             self.show_page(MODEL)
 
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
-        self.model.presents_next &= self.shows_model
+        for each in self.model.both:
+            each.presents_next &= self.shows_model
         self.stack.show_page(self.page)
         self.answer.set_wanted(page == MAPS and not self.stack.is_empty)  # the other pages have the answers themselves
         self.head.show_page()

@@ -40,7 +40,7 @@ class ModelPage(QWidget):
         self.pair: tuple[ModelPage, ...] = ()
         """This page and the one beside it, from left to right, if there are two."""
         self.presents_next = False
-        """Whether the next model that is drawn is presented."""
+        """Whether the next model drawn here is presented, with the one beside it once that is drawn too."""
         self.first = QLabel(FIRST)
         self.first.setProperty("role", "muted")
         self.first.setContentsMargins(18, 4, 18, 0)
@@ -70,7 +70,8 @@ class ModelPage(QWidget):
         self._show_block()
         if self.presents_next:
             self.presents_next = False
-            self.present()
+            if not any(page.presents_next for page in self.both):
+                self.both[0].present()
 
     @property
     def seen(self) -> Seen | None:
@@ -83,8 +84,13 @@ class ModelPage(QWidget):
         return [page._diagram for page in self._drawn_pages]
 
     @property
+    def both(self) -> "tuple[ModelPage, ...]":
+        """This page, or the two that are side by side."""
+        return self.pair or (self,)
+
+    @property
     def _drawn_pages(self) -> "list[ModelPage]":
-        return [page for page in self.pair or (self,) if page.view.data is not None]
+        return [page for page in self.both if page.view.data is not None]
 
     @property
     def _diagram(self) -> Diagram:
