@@ -104,8 +104,11 @@ class Viewer:
     """
 
     def __init__(self, spec: RunSpec, data: Data | None = None) -> None:
+        """Build the model; raises TrainingError for settings that no run can have, as in a run from elsewhere."""
         self.spec = spec
+        _refuse(tasks.check_options(spec))
         self.data = tasks.make_data(spec) if data is None else data
+        _refuse(models.check(spec.model, self.data))
         with draw_and_restore():  # these weights are replaced
             self.model = models.build(spec.model, self.data).eval()
         models.switch_heads_off(self.model, spec)
@@ -368,6 +371,11 @@ class Viewer:
         if batch.source is None and self.model.onward and len(places):
             row = row[: max(1, int(places[0]))]  # without the separator before the answer, but at least one token
         return row[row != PAD]
+
+
+def _refuse(problem: str) -> None:
+    if problem:
+        raise TrainingError(problem)
 
 
 def _has_target(targets: Tensor) -> Tensor:

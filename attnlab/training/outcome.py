@@ -13,8 +13,8 @@ _WORDS = {"steps": "Done", "stopped": "Stopped"}
 def describe_outcome(ended: Ended, run: Run) -> str:
     """Return how a run ended with its last evaluation: "Done: 98.7 % of the held-out tokens are right."
 
-    The step is not named: it stands elsewhere, and the sentence is to be short. Without an evaluation, and for reasons
-    that are about the quality already, it is the run's own sentence.
+    Only an earlier step is named: that of the end stands elsewhere, and the sentence is to be short. Without an
+    evaluation, and for reasons that are about the quality already, it is the run's own sentence.
     """
     if ended.reason not in _WORDS or not run.metrics:
         return ended.sentence
@@ -25,4 +25,5 @@ def describe_outcome(ended: Ended, run: Run) -> str:
     else:
         right = last.right if last.right == 1 else min(last.right, 0.999)  # only when none is wrong is it 100 %
         found = f"{format_percent(right)} of the held-out tokens {'are' if is_now else 'were'} right"
-    return f"{_WORDS[ended.reason]}: {found}."
+    when = "" if is_now else f" at step {last.step:,}"
+    return f"{_WORDS[ended.reason]}: {found}{when}."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.counted import format_percent
+from attnlab.base.number_text import four_decimals
 from attnlab.training.messages import Metric
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
@@ -97,9 +98,7 @@ def to_text(results: Sequence[Result]) -> str:
 
 def format_loss(loss: float) -> str:
     """Return a loss as every table writes it, "" if there is none."""
-    from attnlab.attention.stages.arithmetic import short
-
-    return short(loss) if math.isfinite(loss) else ""
+    return four_decimals(loss) if math.isfinite(loss) else ""
 
 
 def format_share(share: float) -> str:

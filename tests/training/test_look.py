@@ -252,6 +252,15 @@ def test_without_a_known_answer_the_maps_show_the_written_one(kind: str) -> None
         viewer.compute_gradients(weights, "cadb")
 
 
+def test_settings_that_no_run_can_have_are_refused_in_a_sentence() -> None:
+    """As in the run.json of a stranger."""
+    spec = tasks.make_spec("reverse")
+    with pytest.raises(TrainingError, match="heads is 7; it needs to divide d_model = 48"):
+        Viewer(replace(spec, model=replace(spec.model, heads=7)))
+    with pytest.raises(TrainingError, match="symbols is 0"):
+        Viewer(replace(spec, options={**spec.options, "symbols": 0}))
+
+
 def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
     spec = tasks.make_spec("reverse", "decoder")
     _, weights = first_weights(spec)

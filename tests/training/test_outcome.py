@@ -24,9 +24,9 @@ STOPPED = Ended(12, "stopped", "Stopped at step 12.")
         (
             STOPPED,
             Metric(10, 0.5, 0.25, 0.5),
-            r"Stopped: 25\.0\s% of the held-out tokens were right\.",
+            r"Stopped: 25\.0\s% of the held-out tokens were right at step 10\.",
         ),
-        (STOPPED, Metric(10, 2.0, math.nan, math.nan), r"Stopped: the held-out loss was 2\."),
+        (STOPPED, Metric(10, 2.0, math.nan, math.nan), r"Stopped: the held-out loss was 2 at step 10\."),
     ],
 )
 def test_the_end_of_a_run_says_how_well_it_did(ended: Ended, metric: Metric, told: str) -> None:

@@ -43,6 +43,7 @@ def test_the_text_lines_up() -> None:
     assert head.split("  ")[0] == "run"
     assert first.index("0.50 (head 2.1)") == head.index("anti-diagonal")
     assert "75.0\N{NO-BREAK SPACE}%" in first
+    assert first.split()[3] == "0.1250", "as many decimals in every line"
     assert second == "seed 1  3"
 
 

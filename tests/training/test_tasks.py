@@ -1,6 +1,7 @@
 """Tasks: targets are correct, held-out examples are never trained on, and probes are read or refused."""
 
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from attnlab.training.models import KINDS
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import TASKS, check, make_data, make_spec
 from attnlab.training.tasks import calendar_spellings as calendar
+from attnlab.training.tasks.characters import predict_after
 from attnlab.training.tasks.induction import find_followers
 from attnlab.training.tasks.rows import arrange, is_held_out
 from attnlab.training.tasks.sums import add_previous
@@ -315,6 +317,15 @@ def test_the_shipped_text_is_all_sonnets_in_ascii() -> None:
     assert text.isascii()
     baselines = make_data(make_spec("characters")).baselines
     assert 2.0 < baselines["bigram"] < baselines["unigram"] < 3.5
+    words = make_data(make_spec("lines")).baselines  # most pairs of words are seen once
+    assert words["bigram"] < words["unigram"] - 0.2
+
+
+def test_counted_pairs_predict_probabilities_that_sum_to_1() -> None:
+    pairs, alone = Counter({(0, 1): 3, (0, 2): 1, (1, 0): 2}), [0.5, 0.3, 0.2]
+    for first in (0, 1, 2):  # nothing followed token 2
+        assert sum(predict_after(pairs, [(first, second) for second in range(3)], alone)) == pytest.approx(1)
+    assert predict_after(pairs, [(0, 1)], [0.3]) == pytest.approx([(3 + 2 * 0.3) / (4 + 2)])
 
 
 @pytest.mark.parametrize(

@@ -91,14 +91,33 @@ class CharacterData(TokenData):
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def _measure_baselines(self) -> dict[str, float]:
-        """Return the held-out losses of the unigram and bigram counts of tokens, with add-one smoothing."""
+        """Return the held-out losses of the counts of tokens, each one higher (unigram), and of pairs (bigram)."""
         size = len(self.vocabulary) - len(SPECIAL)
         learned = self._learned.tolist()
         inputs, targets = self.held_out.inputs.flatten().tolist(), self.held_out.targets.flatten().tolist()
         single, pairs = Counter(learned), Counter(pairwise(learned))
         alone = [(single[b] + 1) / (len(learned) + size) for b in targets]
-        after = [(pairs[a, b] + 1) / (single[a] + size) for a, b in zip(inputs, targets, strict=True)]
-        return {"unigram": average_loss(alone), "bigram": average_loss(after)}
+        asked = list(zip(inputs, targets, strict=True))
+        return {"unigram": average_loss(alone), "bigram": average_loss(predict_after(pairs, asked, alone))}
+
+
+def predict_after(
+    pairs: Counter[tuple[int, int]], asked: Sequence[tuple[int, int]], alone: Sequence[float]
+) -> list[float]:
+    """Return the probability of the second token of each pair after the first, from counted pairs.
+
+    ``alone`` are the probabilities of the second tokens without the first. After a token, each of its different
+    followers adds one more count, shared as these are (Witten and Bell 1991).
+    """
+    total, different = Counter[int](), Counter[int]()
+    for (first, _), count in pairs.items():
+        total[first] += count
+        different[first] += 1
+    shares = []
+    for pair, share in zip(asked, alone, strict=True):
+        more = different[pair[0]] or 1  # a token never seen
+        shares.append((pairs[pair] + more * share) / (total[pair[0]] + more))
+    return shares
 
 
 def average_loss(shares: list[float]) -> float:

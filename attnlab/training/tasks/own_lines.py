@@ -13,7 +13,7 @@ from attnlab.base import assets
 from attnlab.training.batch import END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import own_data, texts
-from attnlab.training.tasks.characters import average_loss
+from attnlab.training.tasks.characters import average_loss, predict_after
 from attnlab.training.tasks.data import Data, TokenData
 from attnlab.training.tasks.own_data import Cutter, Tokens
 from attnlab.training.tasks.pieces import PIECE, VOCABULARY
@@ -104,17 +104,15 @@ class LineData(TokenData):
         return rows
 
     def _measure_baselines(self, away: list[list[int]]) -> dict[str, float]:
-        """Return the held-out losses of the unigram and bigram counts of tokens, with add-one smoothing."""
+        """Return the held-out losses of the counts of tokens, each one higher (unigram), and of pairs (bigram)."""
         size = len(self.vocabulary) - len(SPECIAL) + 1  # with END
         learned = [[number for number in row if number != PAD] for row in self._rows.tolist()]
         single = Counter(number for row in learned for number in row[1:])
-        before = Counter(number for row in learned for number in row[:-1])
         pairs = Counter(pair for row in learned for pair in pairwise(row))
         asked = [pair for row in away for pair in pairwise(row)]
         total = single.total()
         alone = [(single[b] + 1) / (total + size) for _, b in asked]
-        after = [(pairs[a, b] + 1) / (before[a] + size) for a, b in asked]
-        return {"unigram": average_loss(alone), "bigram": average_loss(after)}
+        return {"unigram": average_loss(alone), "bigram": average_loss(predict_after(pairs, asked, alone))}
 
 
 def _lay_out(rows: torch.Tensor) -> Batch:

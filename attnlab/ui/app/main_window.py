@@ -207,6 +207,10 @@ class MainWindow(Host):
         return self._current
 
     @property
+    def shown(self) -> Workspace | None:
+        return self._workspaces.get(self._current)
+
+    @property
     def lessons(self) -> "LessonController | None":
         """The controller of lessons, if it exists."""
         return self.workspace(LESSONS, make=False)

@@ -67,7 +67,7 @@ def _open_model(window: Host, folder: Path) -> bool:
 
 def _holds_weights(path: Path) -> bool:
     """Return whether a path is a file of weights, the index of one in parts, or a folder with such files."""
-    return is_weights(path) or (run_folder(path) is None and bool(list_weights(path)))
+    return run_folder(path) is None and (is_weights(path) or bool(list_weights(path)))
 
 
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
@@ -91,7 +91,7 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
 
 def _is_data(window: Host, path: Path) -> bool:
     """Return whether a file is to be trained on: pairs or a text, opened while the training is shown."""
-    return path.suffix.lower() in DATA and window.current == TRAIN.name
+    return path.suffix.lower() in DATA and window.current == TRAIN.name and run_folder(path) is None
 
 
 def _open_data(window: Host, path: Path) -> bool:

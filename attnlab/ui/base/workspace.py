@@ -55,6 +55,14 @@ class Titled(Protocol):
         """Return the name of the open document."""
 
 
+@runtime_checkable
+class Presenting(Protocol):
+    """A workspace with a picture of its own to present; in the others F5 presents the open experiment."""
+
+    def present(self) -> bool:
+        """Show it on the whole screen, now or once it is drawn; return whether there is something to show."""
+
+
 class Host(ThemedWindow):
     """The window as its workspaces see it."""
 
@@ -76,6 +84,11 @@ class Host(ThemedWindow):
     @property
     def current(self) -> str:
         """The name of the workspace that is shown."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> "Workspace | None":
+        """The workspace that is shown; None while the window is loading."""
         raise NotImplementedError
 
     def show_workspace(self, name: str) -> None:

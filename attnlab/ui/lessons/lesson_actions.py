@@ -57,7 +57,7 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
             controller,
             lambda d: d.present(),
             ("F5",),
-            hint="Present the open lesson from here, or a tour of the open experiment",
+            hint="Present the open lesson from here; without one, the model in view, or a tour of the open experiment",
         ),
         Action(
             "present-first",

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.base.dialog_parts import ask_which
-from attnlab.ui.base.workspace import Host
+from attnlab.ui.base.workspace import Host, Presenting
 from attnlab.ui.lessons.draft_files import FILTER
 from attnlab.ui.lessons.drafts import Drafts
 from attnlab.ui.lessons.panel import LessonPanel
@@ -170,14 +170,18 @@ class LessonController(QObject):
     # Presenting
 
     def present(self, first: bool = False) -> None:
-        """Present the open lesson from its current or first step, or without a lesson a tour of the open experiment."""
+        """Present the open lesson from its current or first step; without a lesson, what the workspace in view has to
+        present, or a tour of the open experiment."""
         if self.presentation is not None:
             return
-        from attnlab.ui.present import PresentWindow
-
         chosen = self.workspace.chosen if self.workspace is not None else None
         if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
             return
+        shown: object = self._window.shown
+        if self.player.slide is None and isinstance(shown, Presenting) and shown.present():
+            return
+        from attnlab.ui.present import PresentWindow
+
         if self.player.slide is None:
             from attnlab.lessons.tour import make_tour
 

@@ -34,6 +34,8 @@ class DiagramCard(ModelCard):
         self.column.addWidget(self.room, 1)
         self.column.addStretch(0)
         self.view.chosen.connect(self.enter)
+        self.presents_next = False
+        """Whether the next diagram that is drawn is presented."""
         self.view.present_wanted.connect(self.present)
         self.say("")
 
@@ -44,6 +46,7 @@ class DiagramCard(ModelCard):
 
     def say(self, sentence: str) -> None:
         """Show one sentence in place of the diagram; "" shows it again."""
+        self.presents_next = False
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
         self.about.setText("")
@@ -75,6 +78,7 @@ class DiagramCard(ModelCard):
 
     def show_model(self, data: "DiagramData") -> None:
         """Show a model on a text."""
+        presents = self.presents_next
         self.say("")
         if self.isVisible() and self.view.data is None:
             self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)  # the arrow keys walk at once
@@ -84,6 +88,8 @@ class DiagramCard(ModelCard):
         if tree.find(self._block) is None:
             self._block, self._head = tree.writing.embedding.name, 0
         self._show_block()
+        if presents:
+            self.present()
 
     def show_head(self, part: str, layer: int, head: int) -> None:
         """Open the layer whose maps are looked at, and choose its block and the head."""

@@ -51,9 +51,9 @@ def models_actions(models: "Context[ModelsWorkspace]") -> list[Action[Any]]:
             "Present the diagram of the open model",
             "Models",
             models,
-            lambda m: m.cards.diagram.present(),
-            enabled=lambda m: m.cards.diagram.is_drawn and m.session.view.drawn,
-            hint="On the whole screen, block by block; F5 on the diagram",
+            lambda m: m.present(),
+            enabled=lambda m: m.session.overview is not None,
+            hint="On the whole screen, block by block; F5 if no lesson is open",
         ),
         Action("model-export", "Export the model’s maps…", "Models", tools, lambda t: t.export_figure()),
         Action(

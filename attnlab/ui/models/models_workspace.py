@@ -192,6 +192,15 @@ class ModelsWorkspace(QObject):
         """Take no keys: the cards have their own."""
         return False
 
+    def present(self) -> bool:
+        """Present the diagram of the model, in place of the maps; False if no model is open."""
+        if self.cards.diagram.is_drawn and self.session.view.drawn:
+            self.cards.diagram.present()
+        elif self.session.overview is not None:
+            self.cards.diagram.presents_next = True
+            self.session.show(drawn=True)
+        return self.session.overview is not None
+
     def escape(self) -> None:
         """Leave the chosen row."""
         self.session.show(row=-1, centre=None)

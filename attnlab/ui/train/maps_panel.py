@@ -135,9 +135,20 @@ class MapsPanel(FollowsTheme, QWidget):
             self.head.pages.set_value(page)
             self._on_page_chosen(page)
 
+    def present_model(self) -> None:
+        """Choose the diagram of the model and show it on the whole screen, as soon as it is drawn."""
+        if self.shows_model and self.model.seen is not None:
+            self.model.present()
+        else:
+            for page in self.model.both:
+                page.presents_next = True
+            self.show_page(MODEL)
+
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
+        for each in self.model.both:
+            each.presents_next &= self.shows_model
         self.stack.show_page(self.page)
         self.answer.set_wanted(page == MAPS and not self.stack.is_empty)  # the other pages have the answers themselves
         self.head.show_page()

@@ -39,6 +39,8 @@ class ModelPage(QWidget):
         """The name of the run, where two are shown side by side."""
         self.pair: tuple[ModelPage, ...] = ()
         """This page and the one beside it, from left to right, if there are two."""
+        self.presents_next = False
+        """Whether the next model drawn here is presented, with the one beside it once that is drawn too."""
         self.first = QLabel(FIRST)
         self.first.setProperty("role", "muted")
         self.first.setContentsMargins(18, 4, 18, 0)
@@ -66,6 +68,10 @@ class ModelPage(QWidget):
         if self._find_block() is None:
             self._choose_first()
         self._show_block()
+        if self.presents_next:
+            self.presents_next = False
+            if not any(page.presents_next for page in self.both):
+                self.both[0].present()
 
     @property
     def seen(self) -> Seen | None:
@@ -78,8 +84,13 @@ class ModelPage(QWidget):
         return [page._diagram for page in self._drawn_pages]
 
     @property
+    def both(self) -> "tuple[ModelPage, ...]":
+        """This page, or the two that are side by side."""
+        return self.pair or (self,)
+
+    @property
     def _drawn_pages(self) -> "list[ModelPage]":
-        return [page for page in self.pair or (self,) if page.view.data is not None]
+        return [page for page in self.both if page.view.data is not None]
 
     @property
     def _diagram(self) -> Diagram:

@@ -91,6 +91,13 @@ class PanelLayout:
         for panel in self._list_middle():
             panel.setVisible(not (on and self._tight))
 
+    def close_settings(self) -> bool:
+        """Hide the settings if they are in the place of the maps; return whether they were."""
+        hides = self._tight and self._header.settings.isChecked()
+        if hides:
+            self._header.settings.setChecked(False)
+        return hides
+
     def _list_middle(self) -> list[QWidget]:
         """Return the panel of the maps, and that of a second run."""
         panels = map(self.body.widget, range(1, self.body.count() - 1))

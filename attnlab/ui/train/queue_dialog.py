@@ -64,7 +64,7 @@ class QueueDialog(QDialog):
         fit(self, (420, 320), (1320, 720))
 
     def _lay_out(self) -> None:
-        heading = QLabel(self._queue.title)
+        heading = QLabel(f"{self._queue.title}, on held-out examples")
         heading.setProperty("role", "title")
         heading.setFont(font("title"))
         inside = QWidget()

@@ -1,7 +1,6 @@
 """Going on with a run under other settings: the run stays as it is, and a branch continues from its last step."""
 
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
@@ -10,6 +9,7 @@ from attnlab.training.heads_off import describe_heads
 from attnlab.training.marks import Mark
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.ui.train.layer_transfer import extend_run
+from attnlab.ui.train.run_words import name_setting, write_setting
 
 if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
@@ -23,23 +23,24 @@ KEPT_WEIGHTS = frozenset(_STEPPING + _ENDING)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting that differs: its ``name``, and its value ``before`` and ``after``."""
+    """A setting that differs: its ``name``, its ``title``, and its value ``before`` and ``after``."""
 
     name: str
+    title: str
     before: Any
     after: Any
 
     def __str__(self) -> str:
         if self.name == HEADS_OFF:
             return f"{describe_heads(self.before)} → {describe_heads(self.after)}"
-        return f"{self.name.replace('_', ' ')} {_write(self.before)} → {_write(self.after)}"
+        return f"{self.title} {write_setting(self.before)} → {write_setting(self.after)}"
 
     @property
     def outcome(self) -> str:
         """The setting with its new value, such as "rate 0.001"."""
         if self.name == HEADS_OFF:
             return describe_heads(self.after)
-        return f"{self.name.replace('_', ' ')} {_write(self.after)}"
+        return f"{self.title} {write_setting(self.after)}"
 
 
 class RunBranch(QObject):
@@ -72,10 +73,14 @@ class RunBranch(QObject):
 
 def list_changes(before: RunSpec, after: RunSpec) -> tuple[Change, ...]:
     """Return the settings of a task that differ: of its options, its model and its training."""
+
+    def change(name: str, old: Any, new: Any) -> Change:
+        return Change(name, name_setting(after.task, name), old, new)
+
     names = [*before.options, *(name for name in after.options if name not in before.options)]
-    found = [Change(name, before.options.get(name, ""), after.options.get(name, "")) for name in names]
+    found = [change(name, before.options.get(name, ""), after.options.get(name, "")) for name in names]
     for old, new in ((before.model, after.model), (before.train, after.train)):
-        found += [Change(each.name, getattr(old, each.name), getattr(new, each.name)) for each in fields(old)]
+        found += [change(each.name, getattr(old, each.name), getattr(new, each.name)) for each in fields(old)]
     return tuple(change for change in found if change.before != change.after)
 
 
@@ -99,11 +104,3 @@ def go_on_with(workspace: "TrainWorkspace", train: TrainSpec) -> str:
     workspace.settings.show_spec(branch.spec)
     kept = f"The run before is kept as “{workspace.make_title(run)}”."
     return f"Continued from step {checkpoint.step:,} with {', '.join(told)}. {kept}"
-
-
-def _write(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return Path(value).name or "none" if isinstance(value, str) else f"{value:,}"

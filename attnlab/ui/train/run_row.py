@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
+from attnlab.base.number_text import four_decimals
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
@@ -32,9 +33,7 @@ class RunRow(FollowsTheme, QAbstractButton):
 
     def show_loss(self, loss: float) -> None:
         """Show another loss; NaN shows nothing."""
-        from attnlab.attention.stages.arithmetic import short
-
-        self.loss = "" if math.isnan(loss) else short(loss)
+        self.loss = "" if math.isnan(loss) else four_decimals(loss)
         self.setAccessibleName(f"{self.text()}: loss {self.loss}" if self.loss else self.text())
         self.update()
 

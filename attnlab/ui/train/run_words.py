@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from attnlab.training.heads_off import describe_heads
 from attnlab.training.run import Run
@@ -32,8 +33,14 @@ def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
     off = describe_heads(other.train.heads_off)
+    options = [] if spec.task != other.task else [name for name in other.options if name in spec.options]
     found = [
-        off if name == "heads_off" else f"{name.replace('_', ' ')} {getattr(theirs, name)}"
+        f"{name_setting(spec.task, name)} {write_setting(other.options[name])}"
+        for name in options
+        if spec.options[name] != other.options[name]
+    ]
+    found += [
+        off if name == "heads_off" else f"{name_setting(spec.task, name)} {getattr(theirs, name)}"
         for mine, theirs in ((spec.model, other.model), (replace(spec.train, seed=0), replace(other.train, seed=0)))
         for name in mine.__dataclass_fields__
         if getattr(mine, name) != getattr(theirs, name)
@@ -44,6 +51,23 @@ def describe_difference(spec: RunSpec, other: RunSpec, step: int) -> str:
     if found and not telling:
         return ", ".join([*seeds, f"{format_reached(step, other.train.steps)} steps"])
     return ", ".join([*telling[:2], *seeds]) or seed
+
+
+def name_setting(task: str, name: str) -> str:
+    """Return what the settings of a task call one of them: "letters" for symbols, "weight decay"."""
+    from attnlab.training.tasks import TASKS
+
+    titles = {option.name: option.title.lower() for option in TASKS[task].options}
+    return titles.get(name, name if name in ("d_model", "d_ff") else name.replace("_", " "))
+
+
+def write_setting(value: Any) -> str:
+    """Return the value of a setting as text, of a file its name."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return Path(value).name or "none" if isinstance(value, str) else f"{value:,}"
 
 
 def format_reached(step: int, steps: int) -> str:

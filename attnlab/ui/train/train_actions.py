@@ -73,9 +73,9 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Present the diagram",
             "Train",
             train,
-            lambda t: t.maps.model.view.present_wanted.emit(),
-            enabled=lambda t: t.maps.shows_model and t.maps.model.seen is not None,
-            hint="On the whole screen, block by block; F5 on the diagram",
+            lambda t: t.present(),
+            enabled=lambda t: t.maps.seen is not None,
+            hint="On the whole screen, block by block; F5 if no lesson is open",
         ),
         Action(
             "train-inside",

@@ -182,9 +182,17 @@ class TrainWorkspace(QObject):
         if self.tools is not None:
             self.tools.stop()
 
+    def present(self) -> bool:
+        """Present the diagram of the model, in place of the maps; False before there is a model to show."""
+        if self.maps.seen is None:
+            return False
+        self.maps.present_model()
+        return True
+
     def escape(self) -> None:
-        """Close the large map."""
-        self.maps.close_map()
+        """Close the settings where they hide the maps, else the large map."""
+        if not self.room.close_settings():
+            self.maps.close_map()
 
     def say(self, sentence: str) -> None:
         """Show a sentence below the time line."""

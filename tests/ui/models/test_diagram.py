@@ -250,3 +250,14 @@ def test_a_large_window_gives_the_diagram_its_room(reader: ModelReader, card: Di
     right = max(x + width for x, _, width, _ in drawn) * card.view.zoom
     assert right >= 0.9 * card.area.viewport().width()
     assert card.view.height() >= 0.8 * card.area.viewport().height()
+
+
+def test_f5_on_the_maps_draws_and_presents_the_model(reader: ModelReader) -> None:
+    reader.open()
+    reader.models.session.show(drawn=False)
+    reader.key(Key.Key_F5)
+    reader.wait_for(lambda: bool(reader.window.findChildren(DiagramWindow)))
+    (shown,) = reader.window.findChildren(DiagramWindow)
+    assert shown.words.sections[0].title.text() == "Embedding"
+    reader.qtbot.keyClick(shown, Key.Key_Escape)
+    reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))

@@ -34,7 +34,7 @@ def question_of(pupil: Pupil) -> ChangeQuestion:
 def change(pupil: Pupil, name: str, text: str) -> None:
     """Type into the field of a setting, and wait until the settings are checked."""
     panel = pupil.trainer.settings
-    form = next(form for form in (panel.model, panel.train, panel.more) if name in form.names())
+    form = next(form for form in (panel.options, panel.model, panel.train, panel.more) if name in form.names())
     control = form.control(name)
     assert isinstance(control, Number)
     control.edit.setFocus()
@@ -86,8 +86,11 @@ def test_a_changed_batch_may_also_begin_a_new_run(pupil: Pupil) -> None:
 
 def test_another_model_needs_a_new_run_and_the_old_one_stays_until_then(pupil: Pupil) -> None:
     before, maps = pupil.run, len(pupil.trainer.maps.view.data)
-    change(pupil, "heads", "4")
     question = question_of(pupil)
+    change(pupil, "symbols", "8")
+    assert question.text.text() == "letters 10 → 8. This needs a new run.", "as the field is called"
+    press(pupil, "undo")
+    change(pupil, "heads", "4")
     assert question.text.text() == "heads 2 → 4. This needs a new run."
     assert not question.same.isVisible()
     assert pupil.run is before
@@ -123,6 +126,11 @@ def test_in_a_small_window_the_question_is_above_the_settings_that_replace_the_m
     assert panels.maps.isAncestorOf(question)
     press(pupil, "undo")
     pupil.wait_for(lambda: not question.isVisible())
+    QTest.mouseClick(panels.header.settings, Qt.MouseButton.LeftButton)
+    assert not panels.maps.isVisible()
+    pupil.key(Qt.Key.Key_Escape)
+    assert panels.maps.isVisible()
+    assert not panels.settings.isVisible()
 
 
 def test_start_answers_new_run_too(pupil: Pupil) -> None:

@@ -255,6 +255,20 @@ def test_the_palette_draws_the_model_and_a_key_takes_it_away(pupil: Pupil) -> No
 
 
 @pytest.mark.slow
+def test_f5_on_the_maps_presents_the_model_and_not_the_experiment_of_the_playground(pupil: Pupil) -> None:
+    pupil.begin(tiny(kind="decoder"))
+    pupil.key(Qt.Key.Key_F5)
+    pupil.wait_for(lambda: bool(pupil.window.findChildren(DiagramWindow)))
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    assert shown.words.sections[0].title.text() == "Masked self-attention"
+    lessons = pupil.window.lessons
+    assert lessons is None or lessons.presentation is None
+    QTest.keyClick(shown, Qt.Key.Key_Escape)
+    pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
+    assert (pupil.window.current, pupil.trainer.maps.page) == ("train", "model")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder-decoder", "recurrent"])
 def test_f5_presents_the_blocks_in_the_order_of_the_text(pupil: Pupil, kind: str) -> None:
     page = begin(pupil, kind)

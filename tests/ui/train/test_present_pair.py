@@ -45,6 +45,19 @@ def leave(pupil: Pupil, shown: DiagramWindow) -> None:
 
 
 @pytest.mark.slow
+def test_f5_on_the_maps_presents_both_models(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    pupil.tools.comparing.compare_kind("encoder")
+    pupil.wait_for(lambda: pupil.tools.comparing.second is not None)
+    pupil.settle()
+    pupil.key(Key.Key_F5)
+    pupil.wait_for(lambda: bool(pupil.window.findChildren(DiagramWindow)))
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    assert read(shown) == ["Masked self-attention", "Self-attention"]
+    leave(pupil, shown)
+
+
+@pytest.mark.slow
 def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) -> None:
     pages = show_pair(pupil)
     shown = present(pupil, pages[0])

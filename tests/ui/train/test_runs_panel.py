@@ -31,6 +31,8 @@ def test_a_run_is_saved_automatically_and_compared_with_the_next(pupil: Pupil) -
     row = runs.rows[first]
     assert row.text() == "seed 0"
     assert row.isChecked()
+    row.show_loss(1.197)
+    assert row.loss == "1.1970"  # as many decimals in every row
     assert any(line.name == "seed 0, held-out" for line in pupil.trainer.curves.loss.lines)
     pupil.click(row)
     assert not any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines)
@@ -76,6 +78,10 @@ def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
         assert pupil.trainer.footer.message.text() == opening
         pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
         assert pupil.trainer.footer.message.text() == ""
+    for name in ("plurals.tsv", "small.npz"):  # as files of data and of weights end
+        store.save(replace(other, name=name), tmp_path / name)
+        open_path(pupil.window, tmp_path / name)
+        pupil.wait_for(lambda name=name: pupil.run.name == name)
     store.save(run.state(), tmp_path / "broken")
     for part in (tmp_path / "broken").glob("curve*"):
         part.write_bytes(b"nothing")
@@ -166,6 +172,8 @@ def test_a_stopped_run_is_named_by_the_steps_it_took(pupil: Pupil) -> None:
     pupil.wait_for(lambda: any(line.name == "30 of 2,000 steps, held-out" for line in loss.lines))
     assert describe_difference(state.spec, replace(spec, train=replace(spec.train, steps=30)), 30) == "seed 0"
     assert describe_difference(spec, replace(spec, train=replace(spec.train, steps=3000)), 3000) == "3,000 steps"
+    fewer = replace(spec, options={**spec.options, "symbols": 8}, model=replace(spec.model, d_model=24))
+    assert describe_difference(spec, fewer, 2000) == "letters 8, d_model 24"
 
 
 def test_runs_of_other_seeds_are_told_apart_whatever_else_differs() -> None:
