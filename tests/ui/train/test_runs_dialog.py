@@ -153,8 +153,8 @@ def test_the_table_has_loss_accuracy_and_time_of_each_run_with_units(qtbot: QtBo
     told.sort(key=lambda row: row["Name"])
     columns = ("Name", "Seed", "Steps", "Loss", "Correct", "Time")
     assert [tuple(row[each] for each in columns) for row in told] == [
-        ("a", "0", "2,000", "0.125", "98.5\N{NO-BREAK SPACE}%", "42 s"),
-        ("b", "0", "120 of 2,000", "2.50", "", "30 min"),
+        ("a", "0", "2,000", "0.1250", "98.5\N{NO-BREAK SPACE}%", "42 s"),
+        ("b", "0", "120 of 2,000", "2.5000", "", "30 min"),
     ]
 
 

@@ -87,7 +87,7 @@ def test_a_folder_of_a_run_can_be_opened(pupil: Pupil, tmp_path: Path) -> None:
         part.write_bytes(b"nothing")
     open_path(pupil.window, tmp_path / "broken")
     pupil.wait_for(lambda: "broken" in pupil.trainer.footer.message.text())
-    assert pupil.run.name == "from elsewhere"
+    assert pupil.run.name == "small.npz"
 
 
 @pytest.mark.slow
