@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
+from pytestqt.qtbot import QtBot
 
+from attnlab.figures.map_data import MapData
 from attnlab.pretrained.model import open_model
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.models import models_cards
+from attnlab.ui.models.heads_overview import HeadsOverview
 from tests.pretrained.conftest import make_model, save_tokenizer
 from tests.ui.models.reader import ModelReader
 
@@ -61,6 +64,21 @@ def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -
     assert grid.lines > 1
     between = grid.rect(grid.per_row, None, None)[1] - sum(grid.rect(0, None, None)[1::2])
     assert between >= QFontMetricsF(face("tiny", scale())).ascent() + px(2) + px(4)
+
+
+@pytest.mark.parametrize(("width", "titled"), [(490, False), (1600, True)])
+def test_maps_too_narrow_for_their_titles_have_none(qtbot: QtBot, width: int, titled: bool) -> None:
+    overview = HeadsOverview()
+    qtbot.addWidget(overview)
+    overview.resize(width, 280)
+    titles = tuple(f"L{layer} H{head}" for layer in range(12) for head in range(12))
+    maps, tokens = np.full((144, 10, 10), 0.1, np.float32), ("the",) * 10
+    overview.show_heads(MapData(maps, "probability", (0.0, 1.0), None, tokens, tokens, titles), None, 0, ())
+    grid, font = overview.grid, face("tiny", scale())
+    assert grid is not None
+    assert (grid.title_height > 0) is titled
+    slot = (grid.columns + grid.gap[1]) * grid.cell_width
+    assert not titled or slot >= QFontMetricsF(font).horizontalAdvance("11.11")
 
 
 @pytest.mark.parametrize("size", [100, 150])

@@ -37,6 +37,8 @@ class Room:
     """The least space between the title of a map and the map above it, in pixels."""
     bold_rows: bool = False
     """Whether some labels of rows are bold, and so wider."""
+    title_width: float = 0.0
+    """The width that each of many maps needs for its title, in pixels; narrower maps have no titles."""
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +80,8 @@ def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: 
     title += room.title_gap if title else 0.0
     grid = _arrange(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
-        return grid
+        is_cut = (grid.columns + grid.gap[1]) * grid.cell_width < room.title_width
+        return _arrange(shape, room, 0.0, 0.0) if is_cut else grid  # a part of "11.10" would name another head
     label_font = face("caption", z * LABEL_SIZE)
     wide = measure_widest(rows, label_font) + AROUND_LABEL if room.tokens_down else 0.0
     tall = measure_widest(columns, label_font) + AROUND_LABEL if room.tokens_across else 0.0
