@@ -139,3 +139,16 @@ def test_another_model_begins_with_its_first_part(reader: ModelReader, tmp_path:
     open_random(reader, tmp_path, "t5")
     assert reader.models.session.view.part == "encoder"
     assert len(reader.models.session.overview.queries) == 6  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("text", "row"), [("the", -1), ("the cat sat on the mat", 1)])
+def test_the_rows_of_an_encoder_leave_the_answer_behind_the_last_token_of_the_decoder(
+    reader: ModelReader, tmp_path: Path, text: str, row: int
+) -> None:
+    open_random(reader, tmp_path, "t5", text)
+    reader.models.panel.target_edited.emit("cat sat soft")
+    reader.models.session.show(row=row)
+    reader.wait()
+    (token, share), *_ = open_model(tmp_path).run(text, "cat sat soft").predictions()
+    said = reader.models.effect.sentence.text()
+    assert said == f"After “soft”: “{token}”, {100 * share:.1f}\N{NO-BREAK SPACE}%."
