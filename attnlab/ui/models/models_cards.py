@@ -109,7 +109,7 @@ class ModelsCards(QObject):
     @Slot(object)
     def _on_effect(self, effect: Effect) -> None:
         if (found := self.session.overview) is not None:
-            self.effect.show_effect(effect, found.facts.predicts)
+            self.effect.show_effect(effect, found.facts.predicts, found.facts.mask)
 
     @Slot()
     def _on_changes(self) -> None:

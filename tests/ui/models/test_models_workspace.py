@@ -257,9 +257,11 @@ def test_an_encoder_predicts_the_hidden_word_and_bars_show_the_row(reader: Model
     reader.open("hidden-words", "the girl near the old kings sees ▢ .")
     assert reader.list_predictions()[0][0] == "herself"
     assert reader.models.effect.sentence.text().startswith("In place of “▢”: “herself”, 7")
+    assert not reader.models.effect.legend.text()
     reader.models.session.show(row=1)
     reader.wait()
     assert reader.models.effect.sentence.text().startswith("In place of “girl”")
+    assert reader.models.effect.legend.text() == "Write ▢ in place of a word, and the model predicts it."
     reader.key(Key.Key_Escape)
     reader.wait()
     assert reader.models.session.view.row == -1
