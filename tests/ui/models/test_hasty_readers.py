@@ -153,3 +153,11 @@ def test_closing_while_a_model_is_read_waits_for_nothing(
     reader.models.stop()
     assert not reader.models.busy
     go_on()
+
+
+def test_ctrl_enter_in_a_text_starts_no_training(reader: ModelReader) -> None:
+    field = reader.models.panel.text
+    field.setFocus()
+    reader.key(Key.Key_Return, Mod.ControlModifier)
+    assert reader.window.current == "models"
+    assert field.toPlainText() == "c a d b f e c a d"
