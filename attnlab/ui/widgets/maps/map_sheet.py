@@ -111,6 +111,7 @@ class MapSheet(MapWidget):
             True,
             title_gap=self.title_gap * z,
             bold_rows=bool(self._data.bold_rows),
+            has_own_columns=self._data.row_labels != self._data.column_labels,
             title_width=measure_titles(self._data.titles, face("tiny", z)),
         )
         count, rows, columns = self._data.values.shape
