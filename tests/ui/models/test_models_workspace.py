@@ -120,7 +120,16 @@ def test_a_single_arrow_is_switched_off_in_the_map(reader: ModelReader) -> None:
     assert reader.models.session.view.row == 8
     assert reader.models.targets.asked.text() == "“d₈” looks at"
     assert reader.models.targets.bars.meters[0].label == "b"
-    assert {each.label for each in reader.models.targets.bars.meters[1:6]} < {"c₀", "a₁", "d₂", "f", "e", "c₆", "a₇", "d₈"}
+    assert {each.label for each in reader.models.targets.bars.meters[1:6]} < {
+        "c₀",
+        "a₁",
+        "d₂",
+        "f",
+        "e",
+        "c₆",
+        "a₇",
+        "d₈",
+    }
     before = float(reader.in_map()[8, 3])
     assert before > 0.9
     sheet.setFocus()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import find_scale
 from attnlab.pretrained.model import open_model
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.theme import px, scale
@@ -73,7 +74,9 @@ def test_maps_too_narrow_for_their_titles_have_none(qtbot: QtBot, width: int, ti
     overview.resize(width, 280)
     titles = tuple(f"L{layer} H{head}" for layer in range(12) for head in range(12))
     maps, tokens = np.full((144, 10, 10), 0.1, np.float32), ("the",) * 10
-    overview.show_heads(MapData(maps, "probability", (0.0, 1.0), None, tokens, tokens, titles), None, 0, ())
+    overview.show_heads(
+        MapData(maps, "probability", find_scale(maps, "probability"), None, tokens, tokens, titles), None, 0, ()
+    )
     grid, font = overview.grid, face("tiny", scale())
     assert grid is not None
     assert (grid.title_height > 0) is titled
