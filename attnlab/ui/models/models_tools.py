@@ -67,7 +67,7 @@ class ModelsTools(QObject):
         )
 
     def _show_models(self, found: Models) -> None:
-        more: tuple[str, list[tuple[str, object]]] = ("More", [("Open folder…", None), ("Open a capture…", CAPTURE)])
+        more: tuple[str, list[tuple[str, object]]] = ("", [("Open folder…", None), ("Open a capture…", CAPTURE)])
         self._workspace.header.show_menu([*found, more], self._take_model)
 
     def _take_model(self, chosen: tuple[str, str] | None) -> None:
