@@ -313,6 +313,11 @@ class ModelsSession(QObject):
         mask = found.facts.mask
         return found.queries.index(mask) if mask in found.queries else len(found.queries) - 1
 
+    def is_masked(self, query: int, key: int) -> bool:
+        """Return whether a mask hides a cell of the layer that is looked at."""
+        hidden = self.layer.hidden if self.layer is not None else None
+        return hidden is not None and bool(hidden[query, key])
+
     def ask_experiment(
         self,
         state: ModelState,

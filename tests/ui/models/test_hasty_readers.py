@@ -73,12 +73,12 @@ def test_a_refused_text_does_not_undo_the_one_that_was_typed_after_it(
 def test_undo_returns_to_a_longer_text_with_an_arrow_off(reader: ModelReader) -> None:
     reader.models.toggle_arrow(8, 3)
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d₈ → b")
     reader.models.set_text("b a", "paste a text")
     reader.wait()
     reader.models.session.undo()
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d₈ → b")
     reader.check_every_map()
 
 
@@ -89,7 +89,7 @@ def test_the_arrow_of_another_text_gets_the_tokens_of_that_text(reader: ModelRea
     reader.wait()
     reader.models.session.undo()
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, b → d")
+    reader.find(QToolButton, "Remove L1 H1, b → d₂")
 
 
 def test_the_layer_that_opens_is_the_one_that_was_asked_for(
