@@ -9,8 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QRadioButton
 
 import attnlab
-from attnlab.figures.diagram.scene import Polyline
-from attnlab.figures.diagram.scene import Label
+from attnlab.figures.diagram.scene import Label, Polyline
 from attnlab.pretrained.model import read_model
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.diagram_reader import NO_WEIGHTS
