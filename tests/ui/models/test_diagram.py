@@ -211,6 +211,7 @@ def test_long_tokens_are_legible_in_fewer_answers(reader: ModelReader, card: Dia
 def test_the_diagram_is_saved_as_a_figure(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
     reader.click(reader.models.header.export)
     (dialog,) = reader.window.findChildren(QFileDialog)
+    assert Path(dialog.selectedFiles()[0]).name == "induction-model.png"
     path = tmp_path / "model.svg"
     dialog.fileSelected.emit(str(path))
     dialog.close()
