@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.figures.map_data import MapData
 from attnlab.figures.scales import find_scale
 from attnlab.pretrained.model import read_model
+from attnlab.ui.base.theme import px
 from attnlab.ui.models.map_window import MOST, SHOWN, Window, find_window
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 from tests.ui.models.reader import ModelReader
@@ -30,7 +31,7 @@ def test_small_maps_are_whole_and_large_ones_are_cut_around_the_row() -> None:
 def test_keys_that_are_other_tokens_than_the_queries_have_labels(qtbot: QtBot, first: int, labelled: bool) -> None:
     sheet, words = MapSheet(), [f"word{i}" for i in range(48)]
     qtbot.addWidget(sheet)
-    sheet.resize(490, 320)
+    sheet.resize(px(490), px(320))
     labels = tuple(words[:24]), tuple(words[first : first + 24])
     maps = np.full((1, 24, 24), 0.1, np.float32)
     sheet.show_maps(MapData(maps, "probability", find_scale(maps, "probability"), None, *labels))

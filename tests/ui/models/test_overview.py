@@ -71,7 +71,7 @@ def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -
 def test_maps_too_narrow_for_their_titles_have_none(qtbot: QtBot, width: int, titled: bool) -> None:
     overview = HeadsOverview()
     qtbot.addWidget(overview)
-    overview.resize(width, 280)
+    overview.resize(px(width), px(280))
     titles = tuple(f"L{layer} H{head}" for layer in range(12) for head in range(12))
     maps, tokens = np.full((144, 10, 10), 0.1, np.float32), ("the",) * 10
     overview.show_heads(
