@@ -181,6 +181,8 @@ def test_the_parts_of_an_encoder_decoder(pair: Path, capsys: pytest.CaptureFixtu
     found = json.loads(answer(capsys, *words))
     assert (found["part"], found["shape"]) == ("cross", [4, 3, 6])
     assert found["target_tokens"] == [WORDS[0], "it", "was"]
+    title = answer(capsys, *words[:-1]).splitlines()[0]
+    assert title.endswith(f"  the attention weights of cross-attention layer 1 of {pair.name}")
     off = json.loads(answer(capsys, *words, "--off", "0.2"))
     assert off["values"] != found["values"]
 

@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         "--position",
         type=int,
         metavar="P",
-        help="where to predict, from 0 (the one masked token, or the last)",
+        help="where to predict, from 0 (the first masked token, or the last)",
     )
     parser.add_argument("--off", type=_parse_off, default=[], metavar="L.H,…", help="heads to switch off: 3.2,5.0")
     parser.add_argument("--json", action="store_true", help="print JSON with all digits")

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -159,6 +159,12 @@ def draw_titles(
         if index in struck:
             middle = round(bottom - 0.6 * font.pixelSize())
             painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
+
+
+def measure_titles(titles: Sequence[str], font: QFont) -> float:
+    """Return the width that a map and the gap beside it need for the shortest form of the longest title, in pixels."""
+    key = find_key(font)
+    return max((measure_text(_list_forms(title)[-1], key) for title in titles), default=0.0) + 0.5 * font.pixelSize()
 
 
 def _list_forms(title: str) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class Run:
         """Return the ``k`` likeliest tokens with their probabilities, the likeliest first.
 
         A decoder predicts the token after ``position``. An encoder predicts the token at the position; for −1, if the
-        text contains one masked token, it is that.
+        text contains masked tokens, that is the first of them.
 
         Raises:
             ArgumentError: the model predicts no tokens, or there is no such position.
@@ -197,7 +197,7 @@ class Run:
         tokens = self.target_tokens or self.tokens
         place = _take_whole("position", position, -len(tokens), len(tokens) - 1)
         mask = self.model.tokenizer.mask
-        if architecture.predicts == "masked" and place == -1 and mask is not None and tokens.count(mask) == 1:
+        if architecture.predicts == "masked" and place == -1 and mask is not None and mask in tokens:
             place = tokens.index(mask)
         last = self._passes[-1]
         with torch.no_grad():

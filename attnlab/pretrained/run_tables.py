@@ -29,10 +29,10 @@ def make_table(run: Run | Capture, layer: int, part: str | None, head: int | str
     queries, keys = (tuple(map(readable, tokens)) for tokens in made.label_pairs(part))
     hidden = made.hidden_pairs(layer, part)
     model = run if isinstance(run, Capture) else run.model
-    where = f"of the {part}, " if part is not None and len(model.parts) > 1 else ""
+    where = "" if part is None or len(model.parts) == 1 else " cross-attention" if part == "cross" else f" {part}"
     return Table(
         stage=f"layer {layer}",
-        about=f"the attention weights {where}of layer {layer} of {model.name}",
+        about=f"the attention weights of{where} layer {layer} of {model.name}",
         axes=axes,
         values=weights,
         masked=None if hidden is None else hidden.numpy(),

@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from attnlab.figures.diagram.headline_shapes import list_shares
 from attnlab.pretrained.model import open_model
 from attnlab.pretrained.model_blocks import describe_model
 from attnlab.pretrained.model_run import Run
@@ -100,6 +101,11 @@ def test_the_parts_of_an_encoder_decoder_have_their_own_lengths(make: Make) -> N
 def test_a_block_says_what_its_mask_hides(make: Make, name: str, mask: str) -> None:
     tree = describe_model(read(make, name))
     assert next(block for block in tree.list_blocks() if block.layer).mask == mask
+
+
+def test_the_embedding_that_two_halves_share_is_one(make: Make) -> None:
+    shares = {title: count for title, count, _ in list_shares(describe_model(read(make, "t5")))}
+    assert shares["Embedding"] == 14 * 24
 
 
 def test_tensors_that_no_layer_uses_are_named(make: Make, tmp_path: object) -> None:

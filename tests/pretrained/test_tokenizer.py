@@ -83,6 +83,8 @@ def test_a_hidden_word_is_predicted_where_it_is(make: Make) -> None:
     assert run.tokens[2] == "[MASK]"
     assert run.predictions() == run.predictions(2)
     assert run.predictions() != run.predictions(3)
+    twice = run.model.run("the [MASK] sat on the [MASK]")  # the first of them, as in the window
+    assert twice.predictions() == twice.predictions(2) != twice.predictions(6)
     assert [len(run.predictions(k=k)) for k in (1, 3, 99)] == [1, 3, 14]
     probabilities = [p for _, p in run.predictions(k=99)]
     assert probabilities == sorted(probabilities, reverse=True)

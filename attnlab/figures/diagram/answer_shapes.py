@@ -6,8 +6,8 @@ from attnlab.base.counted import PERCENT, format_percent
 from attnlab.figures.diagram.scene import Box, Label, Measure, Region, Scene, Sign, Stroke, shorten
 from attnlab.training.model_view import Guess
 
-LEAST_COLUMN = 27.0
-"""The least width of a column."""
+LEAST_COLUMN, MOST_NEEDED = 27.0, 54.0
+"""The least width of a column, and the most that a long token asks for."""
 ROOMY = 40.0
 """From this width on, a column has its usual spaces."""
 HEIGHT = 92.0
@@ -21,16 +21,24 @@ def percent(share: float, tight: bool = False) -> str:
     return told.replace(PERCENT, "%") if tight else told
 
 
-def choose_asked(guesses: Sequence[Guess], width: float) -> list[int]:
+def measure_column(guesses: Sequence[Guess], measure: Measure) -> float:
+    """Return the least width of a column: where no answer is right or wrong, its tokens are legible."""
+    if not guesses or any(guess.right is not None for guess in guesses):
+        return LEAST_COLUMN
+    widest = max(measure(_show(guess), "token") for guess in guesses)
+    return max(LEAST_COLUMN, min(widest + 6, MOST_NEEDED))
+
+
+def choose_asked(guesses: Sequence[Guess], width: float, least: float = LEAST_COLUMN) -> list[int]:
     """Return the places that are drawn: those with a right answer, or all; as many of the last as have room."""
     asked = [i for i, guess in enumerate(guesses) if guess.wanted] or list(range(len(guesses)))
-    return asked[-max(1, int(width // LEAST_COLUMN)) :]
+    return asked[-max(1, int(width // least)) :]
 
 
-def describe_answers(guesses: Sequence[Guess], width: float) -> str:
+def describe_answers(guesses: Sequence[Guess], width: float, least: float = LEAST_COLUMN) -> str:
     """Return how many answers are right, and of how many places the last ones are drawn."""
     said = [guess.right for guess in guesses if guess.right is not None]
-    whole, drawn = sum(1 for guess in guesses if guess.wanted) or len(guesses), len(choose_asked(guesses, width))
+    whole, drawn = sum(1 for guess in guesses if guess.wanted) or len(guesses), len(choose_asked(guesses, width, least))
     parts = [f"{sum(said)} of {len(said)} right"] if said else []
     if drawn < whole:
         parts.append(f"the last {drawn} of {whole} places")
@@ -38,10 +46,17 @@ def describe_answers(guesses: Sequence[Guess], width: float) -> str:
 
 
 def draw_answers(
-    scene: Scene, guesses: Sequence[Guess], x: float, y: float, width: float, measure: Measure, middles: Sequence[float]
+    scene: Scene,
+    guesses: Sequence[Guess],
+    x: float,
+    y: float,
+    width: float,
+    measure: Measure,
+    middles: Sequence[float],
+    least: float = LEAST_COLUMN,
 ) -> None:
     """Draw the answers in a width with their tops at y; ``middles`` are those of the inputs if each has its own."""
-    asked = choose_asked(guesses, width)
+    asked = choose_asked(guesses, width, least)
     slot = width / len(asked)
     own = len(middles) == len(guesses) == len(asked)
     widest = max(measure(_show(guesses[i]), "token") + _measure_mark(guesses[i], slot) for i in asked)

@@ -29,9 +29,10 @@ def list_shares(tree: ModelTree) -> list[tuple[str, int, str]]:
             found.append((side.cell.title, side.cell.total, colour))
     if tree.attention is not None:
         found.append((tree.attention.title, tree.attention.total, "query"))
-    embeddings = [side.embedding.total for side in (tree.writing, tree.reading) if side is not None]
-    title = "Two embeddings" if len(embeddings) > 1 else tree.writing.embedding.title.split(" ×")[0]
-    found.append((title, sum(embeddings), "muted:60"))
+    both = [side.embedding for side in (tree.writing, tree.reading) if side is not None]
+    embeddings = [each for each in both if each.total] or both  # a shared one counts in the half that reads
+    title = "Two embeddings" if len(embeddings) > 1 else embeddings[0].title.split(" ×")[0]
+    found.append((title, sum(each.total for each in embeddings), "muted:60"))
     rest = tree.total - sum(count for _, count, _ in found)
     output = tree.output.total if tree.output is not None else 0
     if tree.memory is not None and tree.memory.total:

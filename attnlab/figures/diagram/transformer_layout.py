@@ -1,6 +1,6 @@
 """The diagram of a Transformer: one stack, or an encoder with the decoder that asks it."""
 
-from attnlab.figures.diagram.answer_shapes import HEIGHT, describe_answers, draw_answers
+from attnlab.figures.diagram.answer_shapes import HEIGHT, describe_answers, draw_answers, measure_column
 from attnlab.figures.diagram.block_shapes import CHIP, draw_card, measure_card
 from attnlab.figures.diagram.diagram_data import DiagramData, Opened
 from attnlab.figures.diagram.headline_shapes import MASKS, draw_headline, draw_masks, measure_headline
@@ -68,11 +68,12 @@ def _draw_output(data: DiagramData, side: SideLayout, x: float, width: float, me
     if not guesses:
         return
     side.top -= HEIGHT - 8
-    draw_answers(side.scene, guesses, x, side.top, width, measure, ())
+    least = measure_column(guesses, measure)
+    draw_answers(side.scene, guesses, x, side.top, width, measure, (), least)
     side.top -= 22
     scene = side.scene
     scene.add(Label(x, side.top + 8, "WHAT IT ANSWERS", "section"))
-    said = describe_answers(guesses, width)
+    said = describe_answers(guesses, width, least)
     room = x + measure("WHAT IT ANSWERS", "section") + 14
     longer = f"{said}, with the right tokens before" if data.inside.reads_before else said
     said = longer if room + measure(longer, "caption") <= x + width else said

@@ -28,7 +28,15 @@ def describe_change(what: Change, found: Overview | None, state: ModelState) -> 
         return f"{part}{what.place} off"
     if found is None or what.part != found.part or not found.state.reads_as(state):
         return f"{part}{what.place}, {what.query} → {what.key} off"
-    return f"{part}{what.place}, {found.queries[what.query].strip()} → {found.keys[what.key].strip()} off"
+    return f"{part}{what.place}, {name_arrow(found, what.query, what.key)} off"
+
+
+def name_arrow(found: Overview, query: int, key: int) -> str:
+    """Return the tokens of an arrow, with a number where there are several of one name."""
+    from attnlab.pretrained.many_texts import number_repeated
+
+    ends = (found.queries, query), (found.keys, key)
+    return " → ".join(tokens[place].strip() + number_repeated(tokens, place) for tokens, place in ends)
 
 
 def _name_layer(edited: Edited, several: bool) -> str:

@@ -94,14 +94,14 @@ class EffectCard(ModelCard):
         else:
             self.answers.show()
 
-    def show_effect(self, effect: Effect, predicts: str | None) -> None:
-        """Show an answer before and after; what is off counts together."""
+    def show_effect(self, effect: Effect, predicts: str | None, mask: str | None = None) -> None:
+        """Show an answer before and after; what is off counts together. ``mask`` is the token that hides a word."""
         changed = effect.state.is_changed
         self._writes = predicts == "next"
         for widget in (self.save, self.wanted):
             widget.setVisible(effect.prediction is not None)
         if effect.prediction is not None:
-            self._show_prediction(effect.prediction, predicts, changed)
+            self._show_prediction(effect.prediction, predicts, changed, mask)
         else:
             self._show_similar(effect, changed)
         moved = effect.moved if changed and effect.prediction is None else ()
@@ -110,7 +110,7 @@ class EffectCard(ModelCard):
         self.moved.setVisible(bool(moved))
         self.moved_title.setVisible(bool(moved))
 
-    def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool) -> None:
+    def _show_prediction(self, found: Prediction, predicts: str | None, changed: bool, mask: str | None) -> None:
         before, after = found.before, found.after
         what = f"After “{found.place.strip()}”" if predicts == "next" else f"In place of “{found.place.strip()}”"
         share, now = (format_percent(each) for each in (before[1], after[2]))
@@ -126,7 +126,10 @@ class EffectCard(ModelCard):
         tick = "The tick is the probability with everything on. " if changed else ""
         if not found.rows:
             tick = "No token of the model has this in its name."
-        self.legend.setText(tick + ("Click a token to write it." if self._writes and found.rows else ""))
+        hint = "Click a token to write it." if self._writes and found.rows else ""
+        if predicts == "masked" and mask is not None and found.place != mask:
+            hint = f"Write {mask} in place of a word, and the model predicts it."
+        self.legend.setText(tick + hint)
         self.legend.show()
 
     @staticmethod

@@ -48,6 +48,13 @@ def _place(middle: int, count: int) -> tuple[int, int]:
     return first, first + SHOWN - 1
 
 
+def describe_window(window: Window, t_k: int) -> str:
+    """Return which tokens are shown of a map with ``t_k`` keys; its queries and keys where these are not the same."""
+    if (window.query, window.last_query) == (window.key, window.last_key):
+        return f"tokens {window.query} to {window.last_query} of {t_k}"
+    return f"queries {window.query}–{window.last_query}, keys {window.key}–{window.last_key}"
+
+
 def cut_window(data: MapData, window: Window) -> MapData:
     """Return the part of a map in a window."""
     if window.covers(data.values.shape[1:]):

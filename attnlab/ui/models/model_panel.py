@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -21,6 +22,7 @@ from attnlab.figures.scales import SCALES, Colouring
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.models.model_state import Change
@@ -38,7 +40,7 @@ TEXT_LIMIT = 100_000
 
 
 @guarded
-class TextField(QPlainTextEdit):
+class TextField(KeepsKeys, QPlainTextEdit):
     """A text of a few lines; ``edited`` is emitted for the user's changes only."""
 
     edited = Signal(str)
@@ -49,6 +51,11 @@ class TextField(QPlainTextEdit):
         self.setAccessibleName(name)
         self.setTabChangesFocus(True)
         self.textChanged.connect(self._on_text_changed)
+
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        """Return whether a key is Ctrl+Enter, which starts a training elsewhere; this text is read as it is typed."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        return is_enter and bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
 
     def show_text(self, text: str) -> None:
         """Show another text, unless it is being typed."""

@@ -93,12 +93,14 @@ class ModelsBar(FollowsTheme, QFrame):
         self._fit()
 
     def show_menu(self, groups: Sequence[Group], take: Callable[[Any], object]) -> None:
-        """Open a menu with groups of entries, which call ``take`` with their values."""
+        """Open a menu with groups of entries, which call ``take`` with their values; "" is no title of a group."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for title, entries in groups:
-            if entries:
-                menu.addSection(title)
+            if entries and not menu.isEmpty():
+                menu.addSeparator()
+            if entries and title:
+                menu.addAction(title).setEnabled(False)  # the title of a section is not drawn with a style sheet
             for text, value in entries:
                 menu.addAction(text.replace("&", "&&"), partial(take, value))
         menu.popup(self.model.mapToGlobal(QPoint(0, self.model.height())))

@@ -19,7 +19,7 @@ from attnlab.ui.models.head_maps import (
     order_heads,
 )
 from attnlab.ui.models.heads_overview import HeadsOverview
-from attnlab.ui.models.map_window import find_window
+from attnlab.ui.models.map_window import describe_window, find_window
 from attnlab.ui.models.model_card import ModelCard
 from attnlab.ui.models.model_panel import ModelPanel
 from attnlab.ui.models.model_state import ModelState, Off
@@ -109,7 +109,7 @@ class ModelsCards(QObject):
     @Slot(object)
     def _on_effect(self, effect: Effect) -> None:
         if (found := self.session.overview) is not None:
-            self.effect.show_effect(effect, found.facts.predicts)
+            self.effect.show_effect(effect, found.facts.predicts, found.facts.mask)
 
     @Slot()
     def _on_changes(self) -> None:
@@ -218,7 +218,7 @@ class ModelsCards(QObject):
                 note = f"All heads and the residual sum to the layer’s output within {within}."
         window = find_window(len(found.queries), len(found.keys), view.row, view.centre)
         if not window.covers((len(found.queries), len(found.keys))):
-            about = f"tokens {window.query} to {window.last_query} of {len(found.queries)}"
+            about = describe_window(window, len(found.keys))
         self.head.show_map(f"Layer {view.layer} · head {view.head}", about, data, view.row, view.values, window, note)
         self.targets.show_head(layer.weights[view.head], found.queries, found.keys, view.row, data, window)
 

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
+from attnlab.ui.models.change_words import name_arrow
 from attnlab.ui.models.model_state import Off
 from attnlab.ui.models.models_cards import ModelsCards
 
@@ -41,9 +42,12 @@ class ModelsMenus(QObject):
             return
         what = Off(found.part, view.layer, view.head, query, key)
         off = self._session.state.is_off(what)
-        arrow = f"{found.queries[query].strip()} → {found.keys[key].strip()}"
+        arrow = name_arrow(found, query, key)
         menu = self._make_menu(self._cards.head.sheet)
-        menu.addAction(f"Switch {arrow} {'on' if off else 'off'}", lambda: self._session.switch((what,), not off))
+        if self._session.is_masked(query, key) and not off:
+            menu.addAction(f"{arrow} is masked").setEnabled(False)
+        else:
+            menu.addAction(f"Switch {arrow} {'on' if off else 'off'}", lambda: self._session.switch((what,), not off))
         menu.popup(at)
 
     @staticmethod

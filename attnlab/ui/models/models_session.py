@@ -299,14 +299,24 @@ class ModelsSession(QObject):
         self._settle()
 
     def find_place(self) -> int:
-        """Return the token at which the model predicts: that of the chosen row; a mask, or the last, without one."""
+        """Return the token at which the model predicts: that of the chosen row; a mask, or the last, without one.
+
+        An encoder in front of a decoder predicts nothing, so its rows do not count: −1 is the decoder's last token.
+        """
         found = self.overview
         if found is None:
             return 0
+        if found.part == "encoder" and "decoder" in found.facts.parts:
+            return -1
         if self.view.row >= 0:
             return self.view.row
         mask = found.facts.mask
         return found.queries.index(mask) if mask in found.queries else len(found.queries) - 1
+
+    def is_masked(self, query: int, key: int) -> bool:
+        """Return whether a mask hides a cell of the layer that is looked at."""
+        hidden = self.layer.hidden if self.layer is not None else None
+        return hidden is not None and bool(hidden[query, key])
 
     def ask_experiment(
         self,

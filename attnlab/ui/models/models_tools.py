@@ -67,7 +67,7 @@ class ModelsTools(QObject):
         )
 
     def _show_models(self, found: Models) -> None:
-        more: tuple[str, list[tuple[str, object]]] = ("More", [("Open folder…", None), ("Open a capture…", CAPTURE)])
+        more: tuple[str, list[tuple[str, object]]] = ("", [("Open folder…", None), ("Open a capture…", CAPTURE)])
         self._workspace.header.show_menu([*found, more], self._take_model)
 
     def _take_model(self, chosen: tuple[str, str] | None) -> None:
@@ -212,11 +212,13 @@ class ModelsTools(QObject):
         save the diagram of the model if it is shown.
         """
         from attnlab.ui.export.export_dialog import ExportDialog
+        from attnlab.ui.export.file_name import make_slug
 
         maps, view = self.make_sheets(), self._workspace.session.view
         diagram = self._workspace.cards.diagram
         if view.drawn and not everything and diagram.is_drawn:
-            self._scenes.ask("the diagram", "model", diagram.lay_out, diagram.heading)
+            name = f"{make_slug(self._workspace.title())}-model"
+            self._scenes.ask("the diagram", name, diagram.lay_out, diagram.heading)
             return
         if maps is None:
             self._workspace.say(NOTHING)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab.ui.models.change_words import name_arrow
 from attnlab.ui.models.head_maps import Place
 from attnlab.ui.models.model_panel import TEXT_LIMIT
 from attnlab.ui.models.model_state import ModelState, Off
@@ -140,11 +141,16 @@ class ModelsWorkspace(QObject):
 
     @Slot(int, int)
     def toggle_arrow(self, query: int, key: int) -> None:
-        """Switch a single arrow of the head that is looked at off, or on again."""
-        if (found := self.session.overview) is not None:
-            view = self.session.view
-            what = Off(found.part, view.layer, view.head, query, key)
-            self.session.switch((what,), not self.session.state.is_off(what))
+        """Switch a single arrow of the head that is looked at off, or on again; one that is masked has no weight."""
+        if (found := self.session.overview) is None:
+            return
+        view = self.session.view
+        what = Off(found.part, view.layer, view.head, query, key)
+        off = self.session.state.is_off(what)
+        if self.session.is_masked(query, key) and not off:
+            self.say(f"{name_arrow(found, query, key)} is masked, so there is no weight to switch off.")
+        else:
+            self.session.switch((what,), not off)
 
     def toggle_shown(self) -> None:
         """Switch the head that is looked at."""

@@ -115,10 +115,10 @@ class PatternsCard(ModelCard):
 
 
 def _make_entropy(row: "HeadPatterns", rows: "Sequence[HeadPatterns]", tokens: int) -> list[Meter]:
-    """Return the row of the entropy as a share of its maximum; none for a single token."""
+    """Return the row of the entropy as a share of ln T; none for a single token."""
     if tokens < 2:
         return []
     share, median = row.entropy / np.log(tokens), float(np.median([each.entropy for each in rows])) / np.log(tokens)
-    tip = "−Σ a ln a, mean over queries, as a share of ln T: 0 for one key, 1 for all alike (Clark et al. 2019)"
-    spoken = f"{row.entropy:.4f} nats, {share:.4f} of the maximum, median of all heads {median:.4f}"
+    tip = "−Σ a ln a, mean over queries, as a share of ln T: 0 for one key, 1 for T equal weights (Clark et al. 2019)"
+    spoken = f"{row.entropy:.4f} nats, {share:.4f} of ln T, median of all heads {median:.4f}"
     return [Meter("entropy", share, f"{share:.2f}", median, spoken=spoken, tip=tip)]

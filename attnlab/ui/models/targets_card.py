@@ -232,6 +232,8 @@ class TargetsCard(ModelCard):
 
         ``data`` is the whole map as it is drawn.
         """
+        from attnlab.pretrained.many_texts import number_repeated
+
         whole, muted = window.covers(weights.shape), data.muted
         rows, columns = window.rows, window.columns
         inside = [place - window.key for place in muted if window.key <= place <= window.last_key]
@@ -245,14 +247,16 @@ class TargetsCard(ModelCard):
         self.arcs.show_arcs(queries[rows], keys[columns], arcs, row - window.query)
         place = row if row >= 0 else len(queries) - 1
         self._query = place
-        self.asked.setText(f"“{queries[place].strip()}” looks at")
+        number = number_repeated(queries, place) if whole else ""
+        self.asked.setText(f"“{queries[place].strip()}{number}” looks at")
         if not whole:
             self.whole.spoken_title = "Whole map"
             self.whole.show_whole(data, window)
             self.profile.show_row(weights[place], keys, muted, window.key, window.last_key)
         self.bars.setAccessibleName(self.asked.text())
         order = np.argsort(-weights[place], kind="stable")
-        names = [visible(keys[int(key)]) + ("" if whole else f"  {key}") for key in order[:MOST_BARS]]
+        numbers = [number_repeated(keys, int(key)) if whole else f"  {key}" for key in order[:MOST_BARS]]
+        names = [visible(keys[int(key)]) + number for key, number in zip(order, numbers, strict=False)]
         found = [(name, float(weights[place, key])) for name, key in zip(names, order, strict=False)]
         rest = float(weights[place, order[MOST_BARS:]].sum())
         others = [Meter(f"{len(order) - MOST_BARS} others", rest, f"{rest:.4f}")] if len(order) > MOST_BARS else []

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QRadioButton
 
 import attnlab
-from attnlab.figures.diagram.scene import Polyline
+from attnlab.figures.diagram.scene import Label, Polyline
 from attnlab.pretrained.model import read_model
 from attnlab.ui.models.diagram_card import DiagramCard
 from attnlab.ui.models.diagram_reader import NO_WEIGHTS
@@ -43,6 +43,11 @@ def click(reader: ModelReader, card: DiagramCard, name: str) -> None:
 def read(card: DiagramCard) -> list[str]:
     """Return what a screen reader reads of the diagram."""
     return [card.view.name_cell(place) for place in range(card.view.count_cells())]
+
+
+def list_labels(card: DiagramCard) -> list[str]:
+    """Return the texts that are drawn."""
+    return [shape.text for shape in card.view.scene.shapes if isinstance(shape, Label)]
 
 
 def test_the_diagram_takes_the_place_of_the_heads_and_gives_it_back(reader: ModelReader, card: DiagramCard) -> None:
@@ -191,9 +196,22 @@ def test_both_halves_of_a_t5_fit_into_a_small_window(
     assert card.view.zoom >= 0.9
 
 
+def test_long_tokens_are_legible_in_fewer_answers(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
+    make_model("gpt2").save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "gpt2")
+    reader.window.resize(1366, 768)
+    text = "the cat sat on the mat , it was soft the cat"
+    reader.open(str(tmp_path), text)
+    reader.wait_for(lambda: "[12, 14]" in list_labels(card))
+    assert read_model(str(tmp_path)).run(text).predictions()[0][0] == "[SEP]"
+    assert list_labels(card).count("[SEP]") == 8
+    assert "the last 8 of 12 places" in list_labels(card)
+
+
 def test_the_diagram_is_saved_as_a_figure(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:
     reader.click(reader.models.header.export)
     (dialog,) = reader.window.findChildren(QFileDialog)
+    assert Path(dialog.selectedFiles()[0]).name == "induction-model.png"
     path = tmp_path / "model.svg"
     dialog.fileSelected.emit(str(path))
     dialog.close()

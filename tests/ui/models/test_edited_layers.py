@@ -144,7 +144,7 @@ def test_heads_and_arrows_of_an_edited_layer_are_switched_off(reader: ModelReade
     reader.wait()
     reader.models.toggle_head(1, 1)
     reader.wait()
-    assert list_changes(reader) == [TEMPERATURE, "L1 H0, d → d off", "L1 H1 off"]
+    assert list_changes(reader) == [TEMPERATURE, "L1 H0, d₈ → d₂ off", "L1 H1 off"]
     assert reader.in_map()[8, 2] == 0
     run = read_model("induction").run("c a d b f e c a d")
     edited = {1: EDITS[TEMPERATURE](run.experiment(1))}
@@ -154,7 +154,7 @@ def test_heads_and_arrows_of_an_edited_layer_are_switched_off(reader: ModelReade
     assert reader.models.header.badge.text() == "cannot be opened in the playground"
     assert "in some heads of this layer only" in reader.models.header.open.toolTip()
     remove(reader, TEMPERATURE)
-    assert list_changes(reader) == ["L1 H0, d → d off", "L1 H1 off"]
+    assert list_changes(reader) == ["L1 H0, d₈ → d₂ off", "L1 H1 off"]
 
 
 @pytest.mark.slow

@@ -3,9 +3,12 @@
 import shutil
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 
 from attnlab.base import assets
+from attnlab.pretrained import find_model
 from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.models.models_cards import ORDERS
 from attnlab.ui.widgets.fields.switch import Switch
@@ -40,3 +43,14 @@ def test_a_folder_is_opened_a_head_found_switched_off_and_saved_as_a_pdf(reader:
     assert dialog.export_to(pdf)
     assert pdf.read_bytes().startswith(b"%PDF")
     dialog.close()
+
+
+def test_the_models_to_choose_from_have_titles(reader: ModelReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_model, "list_cached", lambda: ["gpt2"])
+    reader.click(reader.models.header.model)
+    reader.wait_for(lambda: bool(reader.models.header.findChildren(QMenu)))
+    (menu,) = reader.models.header.findChildren(QMenu)
+    titles = [each.text() for each in menu.actions() if not each.isEnabled() and not each.isSeparator()]
+    assert titles == ["Small models that come with attnlab", "In the Hugging Face cache"]
+    assert not menu.actions()[0].isSeparator()
+    menu.close()

@@ -73,12 +73,12 @@ def test_a_refused_text_does_not_undo_the_one_that_was_typed_after_it(
 def test_undo_returns_to_a_longer_text_with_an_arrow_off(reader: ModelReader) -> None:
     reader.models.toggle_arrow(8, 3)
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d₈ → b")
     reader.models.set_text("b a", "paste a text")
     reader.wait()
     reader.models.session.undo()
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d₈ → b")
     reader.check_every_map()
 
 
@@ -89,7 +89,7 @@ def test_the_arrow_of_another_text_gets_the_tokens_of_that_text(reader: ModelRea
     reader.wait()
     reader.models.session.undo()
     reader.wait()
-    reader.find(QToolButton, "Remove L1 H1, b → d")
+    reader.find(QToolButton, "Remove L1 H1, b → d₂")
 
 
 def test_the_layer_that_opens_is_the_one_that_was_asked_for(
@@ -153,3 +153,11 @@ def test_closing_while_a_model_is_read_waits_for_nothing(
     reader.models.stop()
     assert not reader.models.busy
     go_on()
+
+
+def test_ctrl_enter_in_a_text_starts_no_training(reader: ModelReader) -> None:
+    field = reader.models.panel.text
+    field.setFocus()
+    reader.key(Key.Key_Return, Mod.ControlModifier)
+    assert reader.window.current == "models"
+    assert field.toPlainText() == "c a d b f e c a d"

@@ -1,11 +1,17 @@
 """Large maps are shown through a window that follows the chosen row, a click and a drag; cells keep their places."""
 
 import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
+from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import find_scale
 from attnlab.pretrained.model import read_model
+from attnlab.ui.base.theme import px
 from attnlab.ui.models.map_window import MOST, SHOWN, Window, find_window
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
 from tests.ui.models.reader import ModelReader
 
 TEXT = "Shall I compare thee to a summer's day? Thou art more lovely"
@@ -21,6 +27,18 @@ def test_small_maps_are_whole_and_large_ones_are_cut_around_the_row() -> None:
     assert not find_window(100, 100, 0, None).covers((100, 100))
 
 
+@pytest.mark.parametrize(("first", "labelled"), [(0, False), (24, True)])
+def test_keys_that_are_other_tokens_than_the_queries_have_labels(qtbot: QtBot, first: int, labelled: bool) -> None:
+    sheet, words = MapSheet(), [f"word{i}" for i in range(48)]
+    qtbot.addWidget(sheet)
+    sheet.resize(px(490), px(320))
+    labels = tuple(words[:24]), tuple(words[first : first + 24])
+    maps = np.full((1, 24, 24), 0.1, np.float32)
+    sheet.show_maps(MapData(maps, "probability", find_scale(maps, "probability"), None, *labels))
+    assert sheet.grid is not None
+    assert (sheet.grid.column_space > 0) is labelled
+
+
 def test_the_window_moves_on_the_whole_map_and_cells_keep_their_places(reader: ModelReader) -> None:
     reader.open("characters", TEXT)
     card, large = reader.models.targets, reader.models.head
@@ -30,6 +48,7 @@ def test_the_window_moves_on_the_whole_map_and_cells_keep_their_places(reader: M
     start, end = (card.whole.cell_rect(0, *cell).center().toPoint() for cell in ((50, 50), (20, 12)))
     reader.drag(card.whole, start, ((end - start).x(), (end - start).y()))
     assert large.window_shown == Window(8, 31, 0, 23)
+    assert large.about.text() == "queries 8–31, keys 0–23"
     layer, head = reader.place
     whole = read_model("characters").run(TEXT).attention(layer)[head].numpy()
     np.testing.assert_array_equal(reader.in_map(), whole[8:32, 0:24])

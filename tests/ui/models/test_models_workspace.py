@@ -118,7 +118,18 @@ def test_a_single_arrow_is_switched_off_in_the_map(reader: ModelReader) -> None:
     reader.click(sheet, sheet.cell_rect(0, 8, 3).center().toPoint())
     reader.wait()
     assert reader.models.session.view.row == 8
-    assert reader.models.targets.asked.text() == "“d” looks at"
+    assert reader.models.targets.asked.text() == "“d₈” looks at"
+    assert reader.models.targets.bars.meters[0].label == "b"
+    assert {each.label for each in reader.models.targets.bars.meters[1:6]} < {
+        "c₀",
+        "a₁",
+        "d₂",
+        "f",
+        "e",
+        "c₆",
+        "a₇",
+        "d₈",
+    }
     before = float(reader.in_map()[8, 3])
     assert before > 0.9
     sheet.setFocus()
@@ -126,7 +137,7 @@ def test_a_single_arrow_is_switched_off_in_the_map(reader: ModelReader) -> None:
     reader.wait()
     assert float(reader.in_map()[8, 3]) == 0.0
     assert reader.in_map()[8].sum() == pytest.approx(1)
-    reader.find(QToolButton, "Remove L1 H1, d → b")
+    reader.find(QToolButton, "Remove L1 H1, d₈ → b")
     assert "cannot be opened" in reader.models.header.badge.text()
     reader.check_every_map()
 
@@ -138,12 +149,24 @@ def test_the_menus_of_a_head_and_of_a_cell_switch_them(reader: ModelReader) -> N
     reader.wait()
     assert [each.place for each in models.session.state.off] == ["L0 H1"]
     models.head.sheet.menu_requested.emit(3, 2, QPoint(5, 5))
-    choose("Switch b → d off")
+    choose("Switch b → d₂ off")
     reader.wait()
     assert len(models.session.state.off) == 2
     reader.press("Remove all")
     reader.wait()
     assert models.session.state.off == ()
+
+
+def test_a_masked_arrow_has_no_weight_to_switch_off(reader: ModelReader) -> None:
+    models = reader.models
+    models.toggle_arrow(2, 3)
+    assert models.session.state.off == ()
+    assert models.footer.note.text() == "d₂ → b is masked, so there is no weight to switch off."
+    models.head.sheet.menu_requested.emit(2, 3, QPoint(5, 5))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [(action.text(), action.isEnabled()) for action in menu.actions()] == [("d₂ → b is masked", False)]
+    menu.close()
 
 
 def choose(title: str) -> None:
@@ -255,9 +278,11 @@ def test_an_encoder_predicts_the_hidden_word_and_bars_show_the_row(reader: Model
     reader.open("hidden-words", "the girl near the old kings sees ▢ .")
     assert reader.list_predictions()[0][0] == "herself"
     assert reader.models.effect.sentence.text().startswith("In place of “▢”: “herself”, 7")
+    assert not reader.models.effect.legend.text()
     reader.models.session.show(row=1)
     reader.wait()
     assert reader.models.effect.sentence.text().startswith("In place of “girl”")
+    assert reader.models.effect.legend.text() == "Write ▢ in place of a word, and the model predicts it."
     reader.key(Key.Key_Escape)
     reader.wait()
     assert reader.models.session.view.row == -1

@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
+from pytestqt.qtbot import QtBot
 
+from attnlab.figures.map_data import MapData
+from attnlab.figures.scales import find_scale
 from attnlab.pretrained.model import open_model
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import palette_of
 from attnlab.ui.models import models_cards
+from attnlab.ui.models.heads_overview import HeadsOverview
 from tests.pretrained.conftest import make_model, save_tokenizer
 from tests.ui.models.reader import ModelReader
 
@@ -61,6 +65,23 @@ def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -
     assert grid.lines > 1
     between = grid.rect(grid.per_row, None, None)[1] - sum(grid.rect(0, None, None)[1::2])
     assert between >= QFontMetricsF(face("tiny", scale())).ascent() + px(2) + px(4)
+
+
+@pytest.mark.parametrize(("width", "titled"), [(490, False), (1600, True)])
+def test_maps_too_narrow_for_their_titles_have_none(qtbot: QtBot, width: int, titled: bool) -> None:
+    overview = HeadsOverview()
+    qtbot.addWidget(overview)
+    overview.resize(px(width), px(280))
+    titles = tuple(f"L{layer} H{head}" for layer in range(12) for head in range(12))
+    maps, tokens = np.full((144, 10, 10), 0.1, np.float32), ("the",) * 10
+    overview.show_heads(
+        MapData(maps, "probability", find_scale(maps, "probability"), None, tokens, tokens, titles), None, 0, ()
+    )
+    grid, font = overview.grid, face("tiny", scale())
+    assert grid is not None
+    assert (grid.title_height > 0) is titled
+    slot = (grid.columns + grid.gap[1]) * grid.cell_width
+    assert not titled or slot >= QFontMetricsF(font).horizontalAdvance("11.11")
 
 
 @pytest.mark.parametrize("size", [100, 150])
@@ -121,3 +142,16 @@ def test_another_model_begins_with_its_first_part(reader: ModelReader, tmp_path:
     open_random(reader, tmp_path, "t5")
     assert reader.models.session.view.part == "encoder"
     assert len(reader.models.session.overview.queries) == 6  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("text", "row"), [("the", -1), ("the cat sat on the mat", 1)])
+def test_the_rows_of_an_encoder_leave_the_answer_behind_the_last_token_of_the_decoder(
+    reader: ModelReader, tmp_path: Path, text: str, row: int
+) -> None:
+    open_random(reader, tmp_path, "t5", text)
+    reader.models.panel.target_edited.emit("cat sat soft")
+    reader.models.session.show(row=row)
+    reader.wait()
+    (token, share), *_ = open_model(tmp_path).run(text, "cat sat soft").predictions()
+    said = reader.models.effect.sentence.text()
+    assert said == f"After “soft”: “{token}”, {100 * share:.1f}\N{NO-BREAK SPACE}%."

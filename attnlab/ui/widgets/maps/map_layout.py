@@ -37,6 +37,10 @@ class Room:
     """The least space between the title of a map and the map above it, in pixels."""
     bold_rows: bool = False
     """Whether some labels of rows are bold, and so wider."""
+    has_own_columns: bool = False
+    """Whether the columns of a single map are other tokens than its rows, so that they need labels in any case."""
+    title_width: float = 0.0
+    """The width that each of many maps needs for its title, in pixels; narrower maps have no titles."""
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +69,7 @@ def _fit_single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tup
             return labelled
     if not room.tokens_across:  # only large cells have column numbers
         return _arrange(shape, room, grid.label_width, 0.0)
-    if grid.cell_height < SMALL_CELL * z:  # with so little space, the row labels are enough
+    if grid.cell_height < SMALL_CELL * z and not room.has_own_columns:  # the row labels are enough
         return _arrange(shape, room, grid.label_width, 0.0)
     return grid
 
@@ -78,7 +82,8 @@ def _fit_multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: 
     title += room.title_gap if title else 0.0
     grid = _arrange(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
-        return grid
+        is_cut = (grid.columns + grid.gap[1]) * grid.cell_width < room.title_width
+        return _arrange(shape, room, 0.0, 0.0) if is_cut else grid  # a part of "11.10" would name another head
     label_font = face("caption", z * LABEL_SIZE)
     wide = measure_widest(rows, label_font) + AROUND_LABEL if room.tokens_down else 0.0
     tall = measure_widest(columns, label_font) + AROUND_LABEL if room.tokens_across else 0.0

@@ -12,7 +12,7 @@ from attnlab.figures.cell_numbers import draw_numbers
 from attnlab.figures.colour_bar import draw_colour_bar
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData, Outline
-from attnlab.figures.map_labels import draw_labels, draw_titles
+from attnlab.figures.map_labels import draw_labels, draw_titles, measure_titles
 from attnlab.figures.map_painter import draw_cells, draw_outlines
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
@@ -103,7 +103,16 @@ class MapSheet(MapWidget):
         rect = (area.x(), area.y(), area.width(), area.height())
         z, ratio = self.zoom, self.devicePixelRatioF()
         room = Room(
-            rect, z, ENLARGED * z, ratio, True, True, title_gap=self.title_gap * z, bold_rows=bool(self._data.bold_rows)
+            rect,
+            z,
+            ENLARGED * z,
+            ratio,
+            True,
+            True,
+            title_gap=self.title_gap * z,
+            bold_rows=bool(self._data.bold_rows),
+            has_own_columns=self._data.row_labels != self._data.column_labels,
+            title_width=measure_titles(self._data.titles, face("tiny", z)),
         )
         count, rows, columns = self._data.values.shape
         labels = choose_longest(self._data.row_labels), choose_longest(self._data.column_labels)
