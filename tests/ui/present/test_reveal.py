@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from attnlab.attention.measures.symmetry import list_mirrored
 from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT, PALETTES, Palette, compute_contrast
@@ -174,15 +175,23 @@ def test_nothing_moves_when_an_answer_is_revealed(qapp: QApplication, name: str)
 
 @pytest.mark.parametrize("name", list_shipped())
 def test_whatever_is_drawn_stays_where_it_is(qapp: QApplication, name: str) -> None:
-    """Compare every pixel of the covered and the revealed slide: only covers, tracks of bars and the foot change."""
+    """Compare every pixel of the covered and the revealed slide: only covers, mirrored cells, tracks of bars and the
+    foot change."""
     ground, cover, track = (QColor(colour).rgb() for colour in (LIGHT.ground, LIGHT.cover, LIGHT.control))
     for slide in make_slides(find(name)):
         question = slide.step.question
         if not slide.blanks or (question is not None and question.choices):
             continue  # test_votes.py compares slides with a vote
-        before, after = (_read_pixels(paint(show(slide, covered))[0]) for covered in (True, False))
+        (covered, drawn), (shown, _) = paint(show(slide, True)), paint(show(slide, False))
+        before, after = _read_pixels(covered), _read_pixels(shown)
         gone = (before != after) & (before != ground)
         near = _widen(before == cover, 4) | _widen(before == track, 3)  # with their frames and smoothed edges
+        assert slide.experiment is not None
+        asked = [(blank.row, blank.column) for blank in slide.blanks]
+        for row, column in list_mirrored(slide.experiment, slide.stage, asked):  # which would tell the answer
+            assert drawn.grid is not None
+            x, y, width, height = map(round, drawn.grid.rect(0, row, column))
+            near[y - 1 : y + height + 1, x - 1 : x + width + 1] = True
         moved = np.argwhere(gone & ~near)
         assert not len(moved), f"{name}, step {slide.index + 1}: {moved[:5].tolist()}"
 
