@@ -51,11 +51,14 @@ def four_decimals(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     value += 0.0  # −0 is 0
-    text = f"{value:.4f}"
-    if value != 0 and not 5e-5 <= abs(value) < 1e5:
-        mantissa, exponent = f"{value:.1e}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
-    return text.replace("-", "−")
+    small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
+    return trim_exponent(f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
+
+
+def trim_exponent(text: str) -> str:
+    """Return a number that Python has formatted without plus and zeros in its exponent: "1e6" for "1e+06"."""
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
 
 
 def _parse(plain: str, text: str) -> float:

@@ -10,6 +10,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.measures.statistics import is_weights
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import DeviceError
+from attnlab.base.number_text import trim_exponent
 from attnlab.compute.engine import check_size, compute
 
 FORMATS = ("float32", "bfloat16", "float16")
@@ -121,5 +122,4 @@ def format_difference(value: float) -> str:
         return "–" if math.isnan(value) else "∞"
     if value == 0:
         return "0"
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return trim_exponent(f"{value:.1e}").replace("-", "−")

@@ -73,26 +73,22 @@ def draw_numbers(
 
 def count_decimals(grid: Grid, data: MapData, *fonts: QFont, most: int = 4) -> int | None:
     """Return for how many decimals :func:`draw_numbers` has room, ``most`` or two; None if for fewer."""
-    if not _has_room(grid, data, fonts):
-        return None
-    chosen = _choose_format(grid, data, _find_shown(data), fonts, most, True)
+    chosen = _find_format(grid, data, fonts, most)
     decimals = {_fix_decimals(most): most, _fix_decimals(2): 2, _write_bare: 2}
     return decimals.get(chosen[1]) if chosen is not None else None
 
 
 def rank_detail(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: float = 0.0) -> int:
     """Return how much of its numbers :func:`draw_numbers` writes: more for more decimals, least for no numbers."""
-    if not _has_room(grid, data, fonts):
-        return -1
-    chosen = _choose_format(grid, data, _find_shown(data), fonts, most, True, air)
+    chosen = _find_format(grid, data, fonts, most, air)
     ranks = (_write_power, _fix_decimals(0), _fix_decimals(1), _write_bare, _fix_decimals(2), _fix_decimals(most))
     return ranks.index(chosen[1]) if chosen is not None else -1
 
 
 def find_size(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: float = 0.0) -> int:
     """Return the pixel size in which :func:`draw_numbers` writes numbers; 0 for no numbers."""
-    chosen = _has_room(grid, data, fonts) and _choose_format(grid, data, _find_shown(data), fonts, most, True, air)
-    return chosen[0].pixelSize() if chosen else 0
+    chosen = _find_format(grid, data, fonts, most, air)
+    return chosen[0].pixelSize() if chosen is not None else 0
 
 
 def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_]:
@@ -104,6 +100,15 @@ def find_bright(data: MapData, index: int, palette: Palette) -> NDArray[np.bool_
         columns = list(data.muted)
         bright[:, columns] = choose_dark_text("grey", palette)[entries[:, columns]]
     return bright
+
+
+def _find_format(
+    grid: Grid, data: MapData, fonts: Sequence[QFont], most: int, air: float = 0.0
+) -> tuple[QFont, Callable[[float], str]] | None:
+    """Return the font and the format in which rounded numbers are written; None for no numbers."""
+    if not _has_room(grid, data, fonts):
+        return None
+    return _choose_format(grid, data, _find_shown(data), fonts, most, True, air)
 
 
 def _has_room(grid: Grid, data: MapData, fonts: Sequence[QFont]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnlab.attention.measures.symmetry import list_mirrored
+from attnlab.attention.measures.symmetry import add_mirrored
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
@@ -66,7 +66,7 @@ class Covering:
         if any(
             blank.stage == name and blank.head == head and row in (None, at[0]) and column in (None, at[1])
             for blank in blanks
-            for at in ((blank.row, blank.column), *list_mirrored(self.e, name, [(blank.row, blank.column)]))
+            for at in add_mirrored(self.e, name, [(blank.row, blank.column)])
         ):
             return True
         unknown = walk.unknown_cells(self.e, walk.fit_place(self.e, place), name)

@@ -28,6 +28,7 @@ def is_symmetric(e: Experiment, stage: str) -> bool:
     return all(torch.equal(table(e, query), table(e, key)) for query, key in pairs)
 
 
-def list_mirrored(e: Experiment, stage: str, cells: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the cells [row, column] that show the same numbers as ``cells`` of a symmetric stage; none of others."""
-    return tuple((column, row) for row, column in cells) if is_symmetric(e, stage) else ()
+def add_mirrored(e: Experiment, stage: str, cells: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return cells [row, column] of a stage, and those that show the same numbers because the stage is symmetric."""
+    cells = list(cells)
+    return cells + [(column, row) for row, column in cells] if is_symmetric(e, stage) else cells

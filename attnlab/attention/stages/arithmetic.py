@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.base.number_text import trim_exponent
+
 Floats = NDArray[np.floating]
 LARGE, SMALL = 30.0, -5.0
 """A row of scores whose maximum is outside these is written with it subtracted, as in the computation."""
@@ -60,8 +62,7 @@ def number(value: float, decimals: int = DECIMALS) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.{decimals - 1}e}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
+        text = trim_exponent(f"{value:.{decimals - 1}e}")
     else:
         text = f"{value:.{decimals}f}"
     return text.replace("-", "−")

@@ -1,5 +1,6 @@
 """The regions of other stages that a cell depends on: the row of Q, the row of K, the two tokens, and so on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,12 @@ class Region:
     column: int | None
     head: int | None
     role: str
+
+    def find_maps(self, heads: Sequence[int | None]) -> list[int | None]:
+        """Return on which of the maps of ``heads`` it is: [None] for on all, [] if its head is not shown."""
+        if self.head is None or None in heads:
+            return [None]
+        return [index for index, head in enumerate(heads) if head == self.head]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import label, size
-from attnlab.attention.measures.symmetry import list_mirrored
+from attnlab.attention.measures.symmetry import add_mirrored
 from attnlab.attention.stages.table import BY_NAME, STAGES, Stage, plan
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def unknown_cells(e: "Experiment", place: Place | None, stage: str) -> NDArray[n
     else:
         hidden[: place.row] = False
         hidden[place.row, : place.column + (place.term is None)] = False
-    for cell in (*place.asked, *list_mirrored(e, stage, place.asked)):
+    for cell in add_mirrored(e, stage, place.asked):
         hidden[cell] = True
     return hidden if hidden.any() else None
 

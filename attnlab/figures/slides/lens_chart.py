@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from attnlab.base.counted import format_whole
+from attnlab.base.number_text import trim_exponent
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.lens_content import Chart, ChartLine
 from attnlab.figures.slides.slide_layout import Box
@@ -186,12 +187,8 @@ def format_tick(value: float) -> str:
     """Return a number of an axis: as short as possible, with a true minus sign."""
     if 1e3 <= abs(value) < 1e6 and value == round(value):
         return format_whole(value)
-    text = (
-        f"{value:g}"
-        if value == 0 or 1e-3 <= abs(value) < 1e6
-        else f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
-    )
-    return text.replace("-", "−")
+    plain = value == 0 or 1e-3 <= abs(value) < 1e6
+    return (f"{value:g}" if plain else trim_exponent(f"{value:.0e}")).replace("-", "−")
 
 
 def format_value(value: float) -> str:

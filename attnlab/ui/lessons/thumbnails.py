@@ -62,7 +62,7 @@ def choose_telling_step(lesson: Lesson) -> int:
 
 
 def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
-    from attnlab.attention.measures.symmetry import list_mirrored
+    from attnlab.attention.measures.symmetry import add_mirrored
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.playground.stage_maps import look_at
@@ -74,7 +74,7 @@ def _make_thumbnail(slide: "Slide", trace: object) -> Thumbnail:
     rows, columns = data.values.shape[1:]
     covered = np.zeros((rows, columns), bool)
     asked = [(each.row, each.column) for each in slide.blanks if each.stage == stage.name]
-    for row, column in (*asked, *list_mirrored(trace.experiment, stage.name, asked)):
+    for row, column in add_mirrored(trace.experiment, stage.name, asked):
         if row < rows and column < columns:
             covered[row, column] = True
     cell = slide.cell if slide.cell is not None and slide.cell.stage == stage.name else None

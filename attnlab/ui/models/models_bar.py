@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.base.number_text import trim_exponent
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
@@ -152,4 +153,4 @@ def write_difference(number: float) -> str:
     """Return a difference with one digit, 2e−7 if it is small."""
     if number == 0:
         return "0"
-    return f"{number:.0e}".replace("e-0", "e−").replace("e-", "e−") if number < 1e-3 else f"{number:.2g}"
+    return trim_exponent(f"{number:.0e}").replace("-", "−") if number < 1e-3 else f"{number:.2g}"

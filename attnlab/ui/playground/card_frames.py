@@ -31,14 +31,13 @@ def frames(
     outlines: list[Outline] = []
     row, column = None, None
     for region, colour in _colour_regions(trace, view, stage, palette):
-        if region.head is not None and None not in heads and region.head not in heads:
-            continue  # its head is not shown
         if (region.row or 0) >= shape[1] or (region.column or 0) >= shape[2]:
             continue  # the maps of a pinned state may have another size
         width = 1.0 if region.row is None and region.column is None else 2.0
-        known = region.head is not None
-        maps: list[int | None] = [i for i, head in enumerate(heads) if known and head == region.head]
-        outlines += [Outline(index, region.row, region.column, colour, width) for index in maps or [None]]
+        maps = region.find_maps(heads)
+        if not maps:
+            continue
+        outlines += [Outline(index, region.row, region.column, colour, width) for index in maps]
         row = region.row if region.row is not None else row
         column = region.column if region.column is not None else column
     return outlines, (row, column)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from attnlab.base.number_text import trim_exponent
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.themed import FollowsTheme, set_role
 
@@ -63,7 +64,7 @@ class ComputationFigures(FollowsTheme, QWidget):
         else:
             text = f"✓ rows sum to 1{empty}" if good else f"{_describe_sums(*reply.row_sums)}{empty}"
             reason = "" if good else _explain_sums(trace)
-            gap = f"{reply.largest_gap:.2g}".replace("e-0", "e−").replace("e-", "e−")
+            gap = trim_exponent(f"{reply.largest_gap:.2g}").replace("-", "−")
             off = f"The row sum furthest from 1 is off by {gap}"
             self.sums.setToolTip(f"{off}: {reason}" if reason else off)
         self._whole = text

@@ -259,7 +259,7 @@ def _make_answer_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
     """Return a stage with its boxes; cells that would reveal a solution stay empty."""
-    from attnlab.attention.measures.symmetry import list_mirrored
+    from attnlab.attention.measures.symmetry import add_mirrored
     from attnlab.lessons.exercise import has_rows_of_sum_1
 
     e, stage = trace.experiment, trace.stage(name)
@@ -271,8 +271,7 @@ def _make_answer_table(
     masked = frozenset() if mask is None else frozenset((int(i), int(j)) for i, j in zip(*mask.nonzero(), strict=True))
     asked = [c for c in exercise.blanks if trace.stage(c.stage).is_map == stage.is_map]
     rows = {c.row for c in asked} if has_rows_of_sum_1(trace, name) else set()
-    pairs = {(c.row, c.column) for c in asked}
-    pairs |= set(list_mirrored(e, name, pairs))
+    pairs = set(add_mirrored(e, name, ((c.row, c.column) for c in asked)))
     places = {(i, j) for i in range(len(table.rows)) for j in range(len(table.columns))}
     secret = frozenset(at for at in places - set(boxes) - masked if at in pairs or at[0] in rows)
     return replace(table, boxes=boxes, masked=masked, secret=secret)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention.measures.symmetry import list_mirrored
+from attnlab.attention.measures.symmetry import add_mirrored
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
@@ -264,7 +264,7 @@ class SlideNumbers:
         found = np.zeros((len(heads), *shape), bool) if hidden is None else np.repeat(hidden[None], len(heads), 0)
         for blank in blanks:
             which = [i for i, head in enumerate(heads) if head is None or blank.head in (None, head)]
-            for row, column in ((blank.row, blank.column), *list_mirrored(e, stage.name, [(blank.row, blank.column)])):
+            for row, column in add_mirrored(e, stage.name, [(blank.row, blank.column)]):
                 found[which, row, column] = True
         return found
 

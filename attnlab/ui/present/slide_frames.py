@@ -106,16 +106,13 @@ def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region,
     look = look_at(trace, None, stage, view)
     assert look.data is not None
     data = look.data.cover(unknown(stage, look.heads))
-    framed = []
-    for each in read:
-        known = each.head is not None and None not in look.heads
-        if known and each.head not in look.heads:
-            continue  # its head is not shown
-        framed.append(
-            Outline(look.heads.index(each.head) if known else None, each.row, each.column, each.role or stage.role)
-        )
+    framed = tuple(
+        Outline(index, each.row, each.column, each.role or stage.role)
+        for each in read
+        for index in each.find_maps(look.heads)
+    )
     strong = (read[0].row, read[0].column) if read else (None, None)
-    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, tuple(framed), strong, stage.is_map)
+    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map)
 
 
 def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from attnlab.attention.measures.symmetry import list_mirrored
+from attnlab.attention.measures.symmetry import add_mirrored
 from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 from attnlab.figures.palette import LIGHT, PALETTES, Palette, compute_contrast
@@ -188,7 +188,7 @@ def test_whatever_is_drawn_stays_where_it_is(qapp: QApplication, name: str) -> N
         near = _widen(before == cover, 4) | _widen(before == track, 3)  # with their frames and smoothed edges
         assert slide.experiment is not None
         asked = [(blank.row, blank.column) for blank in slide.blanks]
-        for row, column in list_mirrored(slide.experiment, slide.stage, asked):  # which would tell the answer
+        for row, column in add_mirrored(slide.experiment, slide.stage, asked)[len(asked) :]:  # the mirrored ones
             assert drawn.grid is not None
             x, y, width, height = map(round, drawn.grid.rect(0, row, column))
             near[y - 1 : y + height + 1, x - 1 : x + width + 1] = True

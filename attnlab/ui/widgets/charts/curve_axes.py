@@ -9,6 +9,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.base.counted import format_whole
+from attnlab.base.number_text import trim_exponent
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
@@ -107,4 +108,4 @@ def log_ticks(low: float, high: float) -> list[list[tuple[float, str]]]:
 def _tick(value: float) -> str:
     if 1e-3 <= value < 1e6:
         return f"{value:g}" if value < 1e3 else format_whole(value)
-    return f"{value:.0e}".replace("e-0", "e−").replace("e-", "e−").replace("e+0", "e").replace("e+", "e")
+    return trim_exponent(f"{value:.0e}").replace("-", "−")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.base.number_text import FLOAT32_MAX
+from attnlab.base.number_text import FLOAT32_MAX, trim_exponent
 
 _MOST_WRITTEN = 1 << 16
 """Up to this many numbers are converted from their written form; with more, the digits do not show."""
@@ -46,8 +46,7 @@ def format_cell(value: float, characters: int = 7) -> str:
 
 def _compact(value: float, characters: int) -> str:
     for decimals in (1, 0):
-        mantissa, exponent = f"{value:.{decimals}e}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
+        text = trim_exponent(f"{value:.{decimals}e}")
         if len(text) <= characters:
             break
     return text.replace("-", "−")
