@@ -91,7 +91,7 @@ class CharacterData(TokenData):
         return Batch(rows[:, :-1], rows[:, 1:])
 
     def _measure_baselines(self) -> dict[str, float]:
-        """Return the held-out losses of the counts of tokens, each one higher (unigram), and of pairs (bigram)."""
+        """Return the held-out losses of add-one counts of tokens (unigram) and of smoothed counts of pairs (bigram)."""
         size = len(self.vocabulary) - len(SPECIAL)
         learned = self._learned.tolist()
         inputs, targets = self.held_out.inputs.flatten().tolist(), self.held_out.targets.flatten().tolist()
@@ -106,8 +106,8 @@ def predict_after(
 ) -> list[float]:
     """Return the probability of the second token of each pair after the first, from counted pairs.
 
-    ``alone`` are the probabilities of the second tokens without the first. After a token, each of its different
-    followers adds one more count, shared as these are (Witten and Bell 1991).
+    ``alone`` are the probabilities of the second tokens without the first. Each distinct follower of a token adds one
+    count, which is shared out in proportion to ``alone`` (Witten and Bell 1991).
     """
     total, different = Counter[int](), Counter[int]()
     for (first, _), count in pairs.items():

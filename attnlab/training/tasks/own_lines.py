@@ -104,7 +104,7 @@ class LineData(TokenData):
         return rows
 
     def _measure_baselines(self, away: list[list[int]]) -> dict[str, float]:
-        """Return the held-out losses of the counts of tokens, each one higher (unigram), and of pairs (bigram)."""
+        """Return the held-out losses of add-one counts of tokens (unigram) and of smoothed counts of pairs (bigram)."""
         size = len(self.vocabulary) - len(SPECIAL) + 1  # with END
         learned = [[number for number in row if number != PAD] for row in self._rows.tolist()]
         single = Counter(number for row in learned for number in row[1:])

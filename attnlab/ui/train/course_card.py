@@ -29,7 +29,7 @@ ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that eve
 NO_ROW = "No row of this probe has a place for “{}”."
 OPEN = (
     "The head with the highest score on this probe at this moment; click to enlarge its map.\nTables of several runs "
-    "have means over held-out examples. Layers count from 1, heads from 0."
+    "show means over held-out examples. Layers count from 1, heads from 0."
 )
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 FIRST = "Reading the first answers inside the model…"
 LENS = (
-    "What the model would answer if it stopped there: each line names the likeliest token. Bar and per cent are the "
-    "probability of the right answer, which is at the head of the column. Click a column for its parts."
+    "What the model would answer if it stopped there: each line names the likeliest token. The bar and the "
+    "percentage show the probability of the right answer, which heads the column. Click a column for its parts."
 )
 HELD = "Standard deviations of the norms are held, so that the parts sum exactly. Click a head for its map."
 

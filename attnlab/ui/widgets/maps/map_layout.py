@@ -38,7 +38,7 @@ class Room:
     bold_rows: bool = False
     """Whether some labels of rows are bold, and so wider."""
     has_own_columns: bool = False
-    """Whether the columns of a single map are other tokens than its rows, so that they need labels in any case."""
+    """Whether the columns of a single map are other tokens than its rows, so that they always need labels."""
     title_width: float = 0.0
     """The width that each of many maps needs for its title, in pixels; narrower maps have no titles."""
 
