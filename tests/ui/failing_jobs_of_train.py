@@ -30,8 +30,8 @@ def inspection(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
 
 
 def fill_course(pupil: Pupil) -> None:
-    pupil.trainer.session.inspection.course.clear()
-    pupil.trainer.session.inspection.fill_course()
+    pupil.trainer.session.inspection.course.rows.clear()
+    pupil.trainer.session.inspection.course.fill()
 
 
 EYES = "attnlab.ui.train.inspector"

@@ -1,26 +1,23 @@
 """Computes the views of a run in one worker: maps for a probe, examples, text, the course of the heads, marks."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
-from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
-from attnlab.ui.train.inspector import Inspector, Seen, choose_evenly
+from attnlab.ui.train.head_course import COURSE, HeadCourse
+from attnlab.ui.train.inspector import Inspector, Seen
 from attnlab.ui.train.model_worker import ModelWorker
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
 
-EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
-"""Held-out examples shown, the most moments in the course of the heads, and how many are computed per request."""
+EXAMPLES = 4
+"""Held-out examples shown."""
 KINDS = {
     "look": "computing the maps",
     "check": "checking the settings",
@@ -28,7 +25,7 @@ KINDS = {
     "examples": "computing the examples",
     "heads": "measuring the heads",
     "marks": "looking for marks",
-    "course": "following the heads",
+    COURSE: "following the heads",
 }
 """The kinds of computation, the most urgent first, with their descriptions for the user."""
 PATIENT = tuple(KINDS)[2:]
@@ -50,12 +47,10 @@ class Inspection(QObject):
     texted = Signal(str)
     heads_measured = Signal(object, object)
     """What each head is worth, a HeadEffects, and the settings of its run."""
-    course_grown = Signal()
     suggested = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.probe = ""
         self.own_probe = False
         self.gradients = False
         self.inside = False
@@ -65,11 +60,11 @@ class Inspection(QObject):
         self.worth = False
         """Whether a head is pointed at or enlarged, so that what it is worth is shown while the model learns."""
         self.seen: Seen | None = None
-        self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
         self._task: object = None
         self.inspector = Inspector()
         self.worker = ModelWorker(KINDS, self.inspector.prepare, self, PATIENT)
+        self.course = HeadCourse(self.inspector, self.worker, self)
 
     @property
     def busy(self) -> bool:
@@ -78,14 +73,17 @@ class Inspection(QObject):
 
     def follow(self, run: Run | None) -> None:
         """Set the run; its course is computed again, or for the same run kept as far as the weights match."""
-        same = run is not None and run is self._run
-        self.course = {step: row for step, row in self.course.items() if same and run and step < run.weights_step}
         self._run = run
+        self.course.follow(run)
 
-    def replace_probe(self, probe: str) -> None:
-        """Use another text that the task can read from the next look on."""
-        if probe != self.probe:
-            self.probe, self.course = probe, {}
+    @property
+    def probe(self) -> str:
+        """The text whose maps are shown, "" while there is none."""
+        return self.course.probe
+
+    @probe.setter
+    def probe(self, probe: str) -> None:
+        self.course.use_probe(probe)
 
     def leave_task(self) -> None:
         """Forget the probe, which another task could not read, and any look that is still computed for it."""
@@ -125,20 +123,6 @@ class Inspection(QObject):
         job = partial(self.inspector.generate_text, spec, weights, prompt, n, heat)
         self.worker.ask("text", job, self.texted.emit, self.texted.emit)
 
-    def fill_course(self) -> None:
-        """Request the missing measures of the heads' course, a few at a time."""
-        run = self._run
-        if run is None or not self.probe or self.worker.has_job("course"):
-            return
-        missing = [m for m in choose_evenly(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
-        if missing:
-            job = partial(self._compute_course, run, missing, self.probe)
-            self.worker.ask("course", job, partial(self._take_course, (run, self.probe)), _ignore_failure)
-
-    def _compute_course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
-        found = self.inspector.compute_course(run.spec, moments, probe)
-        return {moment: found[moment.step] for moment in moments if moment.step in found}  # incomplete once stopped
-
     def suggest(self, live: bool = False) -> None:
         """Request suggestions for marks; ``live`` leaves out those that would delay the maps."""
         run = self._run
@@ -156,33 +140,15 @@ class Inspection(QObject):
     def _take_look(self, seen: Seen) -> None:
         if _find_task(seen.spec) != self._task:
             return
-        self.replace_probe(seen.probe)
+        self.probe = seen.probe
         self.seen = seen
-        if self._run is not None and seen.spec is self._run.spec and not self.inspector.off:
-            self.course[seen.look.step] = seen.measures
+        if not self.inspector.off:
+            self.course.add(seen)
         self.looked.emit(seen)
 
     def _take_marks(self, key: "tuple[Run, str]", marks: tuple[Mark, ...]) -> None:
         if key == (self._run, self.probe):
             self.suggested.emit(self._run, marks)
-
-    def _take_course(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:
-        if self._run is None or key != (self._run, self.probe):
-            return
-        there = self._run.recorder.moments  # the run may have resumed from before some of them
-        self.course |= {moment.step: found[moment] for moment in there if moment in found}
-        self.course_grown.emit()
-        self.fill_course()
-
-    def make_course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return steps [n] and the measures of each head there [n, measures, heads], for moments with equally many."""
-        steps: Sequence[int] = sorted(self.course)
-        rows = [self.course[step] for step in steps]
-        shape = rows[-1].shape if rows else (1, 0)
-        kept = [(step, row) for step, row in zip(steps, rows, strict=True) if row.shape == shape]
-        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(
-            len(kept), *shape
-        )
 
 
 def _find_task(spec: RunSpec) -> object:

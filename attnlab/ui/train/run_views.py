@@ -72,7 +72,7 @@ class RunViews(QObject):
     @Slot()
     def show_course(self) -> None:
         """Show the course of each head."""
-        self._maps.show_course(*self._session.inspection.make_course_lines(), self._find_axis_end())
+        self._maps.show_course(*self._session.inspection.course.make_lines(), self._find_axis_end())
 
     def show_cursor(self, step: int) -> None:
         """Move to a step in all curves, unless the training is followed."""

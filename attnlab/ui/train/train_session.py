@@ -190,7 +190,7 @@ class TrainSession(TrainingState):
     def show_moment(self, step: int, probe: str) -> None:
         """Show the recorded moment nearest to a step, for a text that the task can read."""
         self.inspection.own_probe = True
-        self.inspection.replace_probe(probe)
+        self.inspection.probe = probe
         self.look_at(step)
 
     def set_probe(self, text: str) -> None:
@@ -263,7 +263,7 @@ class TrainSession(TrainingState):
         self._end_process()
         self.look()
         self.inspection.suggest()
-        self.inspection.fill_course()
+        self.inspection.course.fill()
         if isinstance(message, Failed):
             if message.unexpected:
                 report_remote(message.details, "training")
@@ -293,7 +293,7 @@ class TrainSession(TrainingState):
     def _on_looked(self, _seen: object) -> None:
         self._want()
         if not self.alive:
-            self.inspection.fill_course()
+            self.inspection.course.fill()
 
     @Slot(str)
     def _on_probe_refused(self, _sentence: str) -> None:

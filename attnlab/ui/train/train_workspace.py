@@ -104,7 +104,7 @@ class TrainWorkspace(QObject):
         self.maps.worth_wanted.connect(self._on_worth_wanted)
         inspection.heads_measured.connect(self.maps.show_effects)
         inspection.texted.connect(self.text.show_text)
-        inspection.course_grown.connect(self.views.show_course)
+        inspection.course.grown.connect(self.views.show_course)
 
     title_changed = Signal()
 

@@ -94,17 +94,17 @@ def test_results_for_another_run_are_dropped(qtbot: QtBot) -> None:
 def test_the_course_of_a_long_run_covers_its_first_and_last_moment(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnlab.ui.train.inspection.MOST_COURSE", 3)
+    monkeypatch.setattr("attnlab.ui.train.head_course.MOST", 3)
     inspection, run = Inspection(), Run(tiny(), "long")
     weights = inspection.inspector.make_first_weights(run.spec)
     for step in range(9):
         run.take(Progress(step, 0.0, (), (), weights, moment=True))
     inspection.probe = inspection.inspector.check(run.spec).probe
     inspection.follow(run)
-    with qtbot.waitSignal(inspection.course_grown):
-        inspection.fill_course()
+    with qtbot.waitSignal(inspection.course.grown):
+        inspection.course.fill()
     inspection.stop()
-    steps, heads = inspection.make_course_lines()
+    steps, heads = inspection.course.make_lines()
     assert steps.tolist() == [0, 4, 8]
     assert heads.shape == (3, 3, 2)  # entropy and two patterns of two heads
 
@@ -134,7 +134,7 @@ def test_an_interrupted_course_has_its_moments_so_far(qtbot: QtBot) -> None:
         return look(*given, **options)
 
     viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
-    assert list(inspection._compute_course(run, [first, *rest], viewer.data.probe_text)) == [first]
+    assert list(inspection.course._compute(run, [first, *rest], viewer.data.probe_text)) == [first]
 
 
 def test_maps_do_not_wait_until_all_heads_are_measured(qtbot: QtBot) -> None:

@@ -274,8 +274,8 @@ def test_entropies_of_heads_are_kept_when_continuing_from_an_earlier_moment(stud
     assert run is not None
     assert run.checkpoint is not None
     steps = {moment.step for moment in run.recorder.moments}
-    student.wait_for(lambda: steps <= session.inspection.course.keys())
-    before = {step: row.copy() for step, row in session.inspection.course.items()}
+    student.wait_for(lambda: steps <= session.inspection.course.rows.keys())
+    before = {step: row.copy() for step, row in session.inspection.course.rows.items()}
     middle = sorted(steps)[len(steps) // 2]
     run.rewind(middle)
     run.weights_step = middle
