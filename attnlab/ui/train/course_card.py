@@ -27,33 +27,34 @@ LEAST = 96
 ENTROPY = "entropy"
 ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that every row attends to one place only"
 NO_ROW = "No row of this probe has a place for “{}”."
-OPEN = (
-    "The head with the highest score on this probe at this moment; click to enlarge its map.\nTables of several runs "
-    "show means over held-out examples. Layers count from 1, heads from 0."
-)
+BEST, OPEN = "The head with the highest score on this probe at this moment", "; click to enlarge its map."
+COUNTED = "Tables of several runs show means over held-out examples. Layers count from 1, heads from 0."
 
 
 @guarded
 class CourseCard(FollowsTheme, Surface):
     """Shows one measure of each head, chosen by a switch. Above the chart, the best head and its score at the moment
-    shown; ``head_opened`` carries its layer and number when it is pressed."""
+    shown: with ``opens`` a button, and ``head_opened`` carries its layer and number when it is pressed."""
 
     head_opened = Signal(str, int)
+    measure_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, opens: bool = True) -> None:
         super().__init__(parent)
         self._seen: Seen | None = None
         self._wanted, self._offered = "", tuple[str, ...]()
         self._course: tuple[NDArray[np.float64], NDArray[np.float64], float] | None = None
         self._best = 0
         self.chart = ZoomChart("Course of each head")
-        self.switch, self.badge, self.none = Segments("Measure of each head"), QPushButton(), QLabel()
+        self.switch, self.none = Segments("Measure of each head"), QLabel()
+        self.badge: QLabel | QPushButton = QPushButton() if opens else QLabel()
         self._title = QLabel("Each head")
         self._title.setProperty("role", "caption_strong")
-        self.badge.setProperty("small", "true")
-        self.badge.setToolTip(OPEN)
+        self.badge.setToolTip(f"{BEST}{OPEN if opens else '.'}\n{COUNTED}")
         self.badge.setMinimumWidth(1)  # its text is shortened with the card
-        self.badge.clicked.connect(self._on_badge_pressed)
+        if isinstance(self.badge, QPushButton):
+            self.badge.setProperty("small", "true")
+            self.badge.clicked.connect(self._on_badge_pressed)
         self.badge.hide()
         self.none.setProperty("role", "muted")
         self.none.setTextFormat(Qt.TextFormat.PlainText)
@@ -129,12 +130,17 @@ class CourseCard(FollowsTheme, Surface):
             fits = self.badge.fontMetrics().horizontalAdvance(whole) + px(32) <= self.width() - px(24)
             self.badge.setText(whole if fits else f"{seen.heads[self._best]}: {scores[self._best]:.2f}")
 
-    @Slot(object)
-    def _on_chosen(self, name: object) -> None:
-        self._wanted = str(name)
+    def choose(self, measure: str) -> None:
+        """Show another measure, or the first one until a model has it."""
+        self._wanted = measure
         self.switch.set_value(self.measure)
         self._draw()
         self._show_best()
+
+    @Slot(object)
+    def _on_chosen(self, name: object) -> None:
+        self.choose(str(name))
+        self.measure_chosen.emit(self.measure)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

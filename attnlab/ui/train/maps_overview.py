@@ -16,8 +16,8 @@ from attnlab.ui.widgets.fields.segments import Segments
 
 FIRST = "Computing the first maps…"
 NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
-TOP, BELOW = 4, 14
-"""Pixels above and below everything."""
+TOP, BELOW, GAP = 4, 14, 10
+"""Pixels above and below everything, and between its parts."""
 
 ABOUT = {
     "encoder": "Attention from source to source",
@@ -57,14 +57,11 @@ class MapsOverview(QScrollArea):
         inside.setProperty("ground", "ground")
         self.column = QVBoxLayout(inside)
         self.column.setContentsMargins(14, TOP, 14, BELOW)
-        self.column.setSpacing(10)
+        self.column.setSpacing(GAP)
         self.column.addWidget(self.none)
         self.column.addWidget(self.groups)
         self.column.addWidget(self.view)
-        card = QVBoxLayout()
-        card.setContentsMargins(4, 0, 4, 0)  # aligned with the cards, which leave this much for their shadows
-        card.addWidget(self.chart)
-        self.column.addLayout(card, 1)
+        self.column.addLayout(frame_course(self.chart), 1)
         self.column.addStretch(0)
         self.setWidget(inside)
         self.groups.chosen.connect(self._on_group_chosen)
@@ -121,6 +118,14 @@ class MapsOverview(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._share_height()
         super().resizeEvent(event)
+
+
+def frame_course(chart: CourseCard) -> QVBoxLayout:
+    """Return a layout that aligns a course with the cards of the maps, which leave some room for their shadows."""
+    card = QVBoxLayout()
+    card.setContentsMargins(4, 0, 4, 0)
+    card.addWidget(chart)
+    return card
 
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:

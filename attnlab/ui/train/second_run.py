@@ -1,4 +1,4 @@
-"""Two runs beside each other: the header of each, and the second's maps at the same step for the same probe."""
+"""Two runs beside each other: the header of each, and the second's maps and heads at the same step and probe."""
 
 from functools import partial
 
@@ -21,13 +21,20 @@ from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.train.answer_card import AnswerCard, frame_answer
+from attnlab.ui.train.course_card import CourseCard
+from attnlab.ui.train.head_course import COURSE, HeadCourse
 from attnlab.ui.train.inside_page import InsidePage
 from attnlab.ui.train.inspector import Inspector, Seen
+from attnlab.ui.train.maps_overview import BELOW, GAP, TOP, frame_course
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.model_page import ModelPage
 from attnlab.ui.train.model_worker import ModelWorker
+from attnlab.ui.train.run_views import find_axis_end
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.layouts.low_scroll import LowScroll
+
+KINDS = {"look": "computing the maps of the second run", COURSE: "following the heads of the second run"}
+"""What the worker computes, the most urgent first, with descriptions for the user."""
 
 
 class RunHead(FollowsTheme, QWidget):
@@ -64,7 +71,10 @@ class SecondRun(FollowsTheme, QWidget):
         self.run = run
         self.seen: Seen | None = None
         self._inspector = Inspector()
-        self._worker = ModelWorker({"look": "computing the maps of the second run"}, self._inspector.prepare, self)
+        self._worker = ModelWorker(KINDS, self._inspector.prepare, self, (COURSE,))
+        self.course = HeadCourse(self._inspector, self._worker, self)
+        self.course.follow(run)
+        self.course.grown.connect(self._show_course)
         self.setProperty("ground", "ground")
         self.head = RunHead(name, "second")
         self.title, self.step = self.head.title, self.head.step
@@ -79,7 +89,7 @@ class SecondRun(FollowsTheme, QWidget):
         self.close_button.setAccessibleName("Close the second run")
         self.close_button.setToolTip("Show only the first run")
         self.close_button.clicked.connect(self.closed)
-        self.answer, self.view = AnswerCard(), MapsView()
+        self.answer, self.view, self.chart = AnswerCard(), MapsView(), CourseCard(opens=False)
         self.view.cell_pointed.connect(self._on_pointed)
         self.area, self.model, self.stack = QScrollArea(), ModelPage(opens=False), QStackedWidget()
         self.inside = InsidePage()
@@ -98,9 +108,11 @@ class SecondRun(FollowsTheme, QWidget):
         inside = QWidget()
         inside.setProperty("ground", "ground")
         within = QVBoxLayout(inside)
-        within.setContentsMargins(14, 4, 14, 14)
+        within.setContentsMargins(14, TOP, 14, BELOW)
+        within.setSpacing(GAP)
         within.addWidget(self.view)
-        within.addStretch(1)
+        within.addLayout(frame_course(self.chart), 1)
+        within.addStretch(0)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -156,7 +168,8 @@ class SecondRun(FollowsTheme, QWidget):
             self._worker.ask("look", job, self._show, self._say)
 
     def stop(self) -> None:
-        """Stop the thread; may be called twice."""
+        """Stop the thread after its current moment; may be called twice."""
+        self._inspector.leave()
         self._worker.stop()
 
     def _say(self, refused: str) -> None:
@@ -174,6 +187,20 @@ class SecondRun(FollowsTheme, QWidget):
         self.answer.follow(seen.look.answer, seen.look.step)
         self.told.setText("")
         self.step.setText(f"step {seen.look.step:,}")
+        self.course.use_probe(seen.probe)
+        self.course.add(seen)
+        self.chart.setVisible(bool(seen.look.maps))
+        self.chart.show_seen(seen)
+        self._show_course()
+        self.course.fill()
+
+    @Slot()
+    def _show_course(self) -> None:
+        """Show the course of each head, and the moment in it unless it is the last."""
+        self.chart.show_course(*self.course.make_lines(), find_axis_end(self.run.step, self.run.spec.train.steps))
+        last = self.run.recorder.moments[-1].step
+        step = self.seen.look.step if self.seen is not None else last
+        self.chart.chart.show_cursor(float(step) if step < last else None)
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:

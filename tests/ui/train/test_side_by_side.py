@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from attnlab.training.look import Viewer
 from attnlab.training.models import KINDS
+from attnlab.training.task_patterns import measure_patterns
 from attnlab.training.tasks import TASKS
 from attnlab.ui.train.second_run import SecondRun
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -103,6 +104,36 @@ def test_another_second_run_replaces_the_first_and_the_window_closes(pupil: Pupi
     assert comparing.second is None
     assert pupil.trainer.body.count() == alone  # at once, not when the event loop deletes it
     maps.head.height()  # is still there
+
+
+@pytest.mark.slow
+def test_a_second_run_shows_the_course_of_its_own_heads(pupil: Pupil) -> None:
+    folder = trained(pupil, 1)
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    comparing, maps = pupil.tools.comparing, pupil.trainer.maps
+    maps.chart.choose("previous token")
+    comparing.compare(folder)
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    second = comparing.second
+    assert second is not None
+    steps = {moment.step for moment in second.run.recorder.moments}
+    pupil.wait_for(lambda: steps <= {int(x) for line in second.chart.chart.lines for x in line.x})
+    assert second.chart.measure == "previous token"  # as in the first
+    moment, viewer = second.run.recorder.moments[1], Viewer(second.run.spec)
+    look = viewer.look(moment.step, moment.weights, pupil.trainer.session.inspection.probe)
+    assert second.seen is not None
+    names = [pattern.name for pattern in second.seen.patterns]
+    expected = measure_patterns("reverse", look)[names.index("previous token")]
+    drawn = [float(line.y[line.x == moment.step][0]) for line in second.chart.chart.lines]
+    assert drawn == expected.tolist()
+    pupil.click(next(b for b in second.chart.switch.buttons() if b.text() == "Entropy"))
+    assert maps.chart.measure == "entropy"
+    second.chart.chart.x_chosen.emit(float(moment.step))
+    pupil.wait_for(lambda: pupil.shown_step == moment.step)
+    pupil.wait_for(lambda: second.step.text() == f"step {moment.step:,}")
+    assert second.chart.chart.cursor_x == moment.step
+    pupil.click(pupil.find(QToolButton, "Close the second run"))
 
 
 def level(pupil: Pupil) -> bool:
