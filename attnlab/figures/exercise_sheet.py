@@ -21,12 +21,19 @@ class SheetTable:
 
 @dataclass(frozen=True, slots=True)
 class Blanked:
-    """One box: its letter, the cell in words, the correct answer, and the arithmetic as lines of HTML."""
+    """One box: its letter, the cell in words, the correct answer, the arithmetic as lines of HTML, and what the number
+    is: only this has subscripts, as the cell may be named by tokens such as x_i."""
 
     letter: str
     place: str
     value: str
     html: str
+    noun: str = ""
+
+    @property
+    def lead(self) -> str:
+        """What stands before the cell: ``dW_q, ``."""
+        return f"{self.noun}, " if self.noun else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,11 +248,11 @@ def _make_document(html: str, width: float) -> Block:
 
 
 def _make_solution(blank: Blanked, room: QSizeF) -> Block:
-    head = f"<b>{blank.letter}</b>&nbsp; {_escape(blank.place)} = <b>{_escape(blank.value)}</b>"
+    head = f"<b>{blank.letter}</b>&nbsp; {write_html(blank.lead)}{_escape(blank.place)} = <b>{_escape(blank.value)}</b>"
     block = _make_document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
     if block.size.height() > room.height():
         raise AttnlabError(
-            f"The arithmetic of {blank.letter}, {blank.place}, is longer than a page; use smaller sizes."
+            f"The arithmetic of {blank.letter}, {blank.lead}{blank.place}, is longer than a page; use smaller sizes."
         )
     return block
 
@@ -260,14 +260,17 @@ def _make_solution(blank: Blanked, room: QSizeF) -> Block:
 def _make_answer_lines(blanks: Sequence[Blanked], width: float) -> list[Block]:
     """Return a block for each answer: the letter, the cell, and a box; as many side by side as fit."""
     font, bold = _make_font(_TEXT), _make_font(_TEXT, QFont.Weight.DemiBold)
-    longest = max(QFontMetricsF(font).horizontalAdvance(blank.place) for blank in blanks)
+    metrics = QFontMetricsF(font)
+    longest = max(text_width(blank.lead, font) + metrics.horizontalAdvance(blank.place) for blank in blanks)
     place = min(longest + 100, width - 1100)
 
     def line(blank: Blanked, first: bool) -> Block:
         def draw(painter: QPainter, at: QPointF) -> None:
             middle = Qt.AlignmentFlag.AlignVCenter
             _write(painter, QRectF(at, QSizeF(150, 240)), blank.letter, bold, LIGHT.ink, middle)
-            _write(painter, QRectF(at + QPointF(170, 0), QSizeF(place, 240)), blank.place, font, LIGHT.ink, middle)
+            start = draw_text(painter, at.x() + 170, at.y() + 120, blank.lead, font)
+            end = at.x() + 170 + place
+            _write(painter, QRectF(start, at.y(), end - start, 240), blank.place, font, LIGHT.ink, middle)
             _draw_box(painter, QRectF(at + QPointF(170 + place, 10), QSizeF(800, 220)))
 
         return Block(QSizeF(970 + place, 240), draw, first=first)

@@ -7,7 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import number
@@ -167,6 +167,8 @@ def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
             problems.append(Problem(reader.line_num, f"The line cannot be read: {error}."))
             continue
         fields = [field.strip() for field in fields]
+        while len(fields) > 3 and not fields[-1]:
+            del fields[-1]  # spreadsheets fill lines up to their widest one
         first = tuple(field.casefold() for field in fields[:2])
         if not any(fields) or (not lines and first in HEADERS):
             continue
@@ -210,9 +212,8 @@ def sort_answers(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, 
     students: dict[str, list[str]] = {}
     for name in exercise.students:
         students.setdefault(_simplify(name), []).append(name)
-    boxes = {
-        label: answer.label for answer in compute_answers(exercise, exercise.experiment) for label in _name_box(answer)
-    }
+    e = exercise.experiment
+    boxes = {name: answer.label for answer in compute_answers(exercise, e) for name in _name_box(answer, e)}
     found: dict[str, dict[str, str]] = {student: {} for student in exercise.students}
     problems: list[Problem] = []
     for each in lines:
@@ -237,5 +238,7 @@ def sort_answers(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, 
     return found, tuple(problems)
 
 
-def _name_box(answer: Answer) -> tuple[str, str]:
-    return answer.label, _simplify(write_cell(answer.cell))
+def _name_box(answer: Answer, e: Experiment) -> tuple[str, ...]:
+    """Return what a student may call a box: a single head may be left out."""
+    cells = [answer.cell] if e.n_heads > 1 else [answer.cell, replace(answer.cell, head=None)]
+    return (answer.label, *(_simplify(write_cell(cell)) for cell in cells))

@@ -115,6 +115,17 @@ def test_a_sentence_has_subscripts(qtbot: QtBot, tmp_path: Path) -> None:
     assert "<3" in text
 
 
+@pytest.mark.parametrize("solved", [False, True])
+def test_the_table_of_a_blank_has_a_subscript_and_its_tokens_have_none(
+    qtbot: QtBot, solved: bool, tmp_path: Path
+) -> None:
+    shown = replace(sheet(), given=(), blanks=(Blanked("a", "x_i → key0", "0.77", "= 0.77", "dW_q"),))
+    text = text_of(pdf("A4", shown, solved=solved), tmp_path)
+    assert "dW" in text
+    assert "dW_" not in text
+    assert "x_i → key0" in text
+
+
 def test_a_heading_is_never_the_last_line_of_a_page(qtbot: QtBot) -> None:
     for rows in range(3, 40):
         pages = lay_out(sheet(wanted=table(rows, 3)), "A4", FORMULAS, solved=False)

@@ -224,6 +224,18 @@ def test_a_header_as_the_hand_out_writes_it_is_no_student(header: str) -> None:
     assert not problems
 
 
+def test_lines_that_a_spreadsheet_filled_up_are_read_and_other_lines_of_four_fields_are_not() -> None:
+    lines, problems = read_answers("student;cell;value;\nAda;a;0,5;\nAda;b;;;\nAda;c;1;2\n")
+    assert [(each.cell, each.value) for each in lines] == [("a", "0,5"), ("b", "")]
+    assert [each.line for each in problems] == [4]
+
+
+def test_a_cell_of_a_single_head_may_be_written_without_it() -> None:
+    exercise = Exercise(attnlab.preset("causal-5x8"), (Cell("weights", 2, 1, 0),))
+    lines, _ = read_answers('Ada,"weights[2, 1]",0.5\nBob,"weights[0, 2, 1]",0.5\n')
+    assert sort_answers(exercise, lines) == ({"Ada": {"a": "0.5"}, "Bob": {"a": "0.5"}}, ())
+
+
 # Cells, heads and students
 
 

@@ -21,7 +21,8 @@ ROOMY_SOURCES = 0.36
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
-"""The same if there is arithmetic without bars."""
+"""The same if there is arithmetic without bars; the first also for sources of at most ``FEW_NUMBERED`` columns."""
+FEW_NUMBERED = 6
 LEAST_TABLE, LEAST_BELOW = 27.0, 12.0
 """The least height of an editable table, with four rows, and of what stands below it, in hundredths."""
 TABLE_SHARE = 0.6
@@ -142,13 +143,14 @@ def lay_out_columns(
     sources: bool,
     side: bool,
     table: bool = False,
-    numbered: bool = False,
+    numbered: int = 0,
     bars: bool = True,
     roomy: bool = False,
 ) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom.
 
-    ``numbered``: the sources need room for numbers in several columns. Without ``bars`` the side has arithmetic only.
+    ``numbered``: in how many columns the sources need room for numbers; 0 if in few or none. Without ``bars`` the side
+    has arithmetic only.
     ``roomy``: without a side, the map leaves more width to its sources.
     """
     top = y + GAP * sheet.unit
@@ -161,7 +163,7 @@ def lay_out_columns(
         side_box = Box(right - width, top, width, height)
         right -= width + gap
     if sources or table:
-        wide = LINES_SOURCES if side and not bars else NUMBERED_SOURCES
+        wide = LINES_SOURCES if side and (not bars or numbered <= FEW_NUMBERED) else NUMBERED_SOURCES
         alone = ROOMY_SOURCES if roomy else wide if numbered else SOURCES if side else WIDE_SOURCES
         width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)

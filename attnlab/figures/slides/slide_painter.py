@@ -116,7 +116,7 @@ def _draw(
     is_narrow = sheet.width < NARROW * sheet.height
     if has_side and is_narrow:
         content = replace(content, sources=())
-    numbered = sheet.width >= WIDE * sheet.height and _need_numbers(content)
+    numbered = _count_numbered(content) if sheet.width >= WIDE * sheet.height else 0
     roomy = not has_side and not content.table and not is_narrow
     main_type, source_type = (ROOMY, ROOMY_SOURCE) if roomy else (MAIN, SOURCE)
     parts = lay_out_columns(
@@ -167,12 +167,13 @@ def _leave_for_answers(sheet: Sheet, content: SlideContent, free: Box, y: float)
     return lens, Box(free.x + free.width - width, free.y, width, free.height)
 
 
-def _need_numbers(content: SlideContent) -> bool:
-    """Return whether the sources get the width for their numbers: a few columns each, beside a map that is not wide."""
+def _count_numbered(content: SlideContent) -> int:
+    """Return the columns of the sources that get the width for their numbers: a few, beside a map that is not wide; or
+    0 for none."""
     columns = max((each.data.values.shape[2] for each in content.sources), default=0)
     across = _count_across(content)
     lines = content.side and content.row is None and content.main is not None and not content.main.square
-    return 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE)
+    return columns if 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE) else 0
 
 
 def _count_across(content: SlideContent) -> int:

@@ -34,11 +34,13 @@ class Drafts(QObject):
 
         self.edit(make_empty_lesson())
 
-    def edit(self, lesson: Lesson) -> None:
-        """Open a lesson in the editor; a draft of the same file with unsaved changes is continued."""
-        if self.draft is None or not self.draft.modified or self.draft.path is None or self.draft.path != lesson.path:
+    def edit(self, lesson: Lesson, step: int = 0) -> None:
+        """Open a lesson in the editor at a step, from 0; a draft of the same file with unsaved changes is continued."""
+        draft = self.draft
+        if draft is None or not draft.modified or draft.path is None or draft.path != lesson.path:
             self.keep()
-            self._begin(lesson)
+            draft = self._begin(lesson)
+        draft.choose(step)
         self.show()
 
     def _begin(self, lesson: Lesson) -> Draft:
@@ -70,8 +72,8 @@ class Drafts(QObject):
             return
         draft.edit("Add a step", lesson)
         draft.choose(len(lesson.steps) - 1)
-        way = "" if controller.is_in_view else " Ctrl+2 edits it."
-        controller.note(f"Step {len(lesson.steps)} added to “{lesson.title}”.{way}")
+        way = " to" if controller.is_in_view else ": Ctrl+2 edits"  # the title last: a narrow bar cuts the end
+        controller.note(f"Step {len(lesson.steps)} added{way} “{lesson.title}”.")
         if controller.workspace is not None:
             controller.workspace.show_draft(draft)
 

@@ -329,7 +329,7 @@ class LessonPages(QObject):
             name = f"my-{lesson.name}"
             path = find_user_folder() / f"{name}.md"
             lesson = replace(lesson, name=name, title=f"{lesson.title} (mine)", path=path, order=0)
-        self._controller.drafts.edit(lesson)
+        self._controller.drafts.edit(lesson, self.page.chosen)
 
     @Slot()
     def _on_editor_left(self) -> None:

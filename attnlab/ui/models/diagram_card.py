@@ -22,6 +22,8 @@ class DiagramCard(ModelCard):
     """Shows the model. ``head_wanted`` carries the part, the layer and the head of a map that was clicked."""
 
     head_wanted = Signal(str, int, int)
+    maps_wanted = Signal()
+    """A presentation that was asked for on the maps was left."""
 
     def __init__(self) -> None:
         super().__init__("The model", "neutral")
@@ -36,6 +38,8 @@ class DiagramCard(ModelCard):
         self.view.chosen.connect(self.enter)
         self.presents_next = False
         """Whether the next diagram that is drawn is presented."""
+        self.returns = False
+        """Whether the maps are shown again after that presentation."""
         self.view.present_wanted.connect(self.present)
         self.say("")
 
@@ -74,7 +78,10 @@ class DiagramCard(ModelCard):
         if data is not None and self.is_drawn:
             from attnlab.ui.train.diagram_window import present_diagrams
 
-            present_diagrams([Diagram(data, self._opened)], (0, self._block), self)
+            shown = present_diagrams([Diagram(data, self._opened)], (0, self._block), self)
+            if self.returns:
+                shown.left.connect(self.maps_wanted)
+            self.returns = False
 
     def show_model(self, data: "DiagramData") -> None:
         """Show a model on a text."""

@@ -122,6 +122,8 @@ class ModelsCards(QObject):
         self._show_diagram(self.session.view)
 
     def _show_diagram(self, view: ModelView) -> None:
+        if not view.drawn:
+            self.diagram.presents_next = self.diagram.returns = False
         if view.drawn != self._is_drawn:  # laying the cards out anew takes as long as another head
             self._is_drawn = view.drawn
             self.header.pages.set_value(view.drawn)

@@ -99,6 +99,7 @@ class ModelsWorkspace(QObject):
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.header.drawn_chosen.connect(lambda drawn: session.show(drawn=drawn))
         self.cards.diagram.head_wanted.connect(self._on_block_chosen)
+        self.cards.diagram.maps_wanted.connect(lambda: session.show(drawn=False))
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
         session.failed.connect(self._on_failed)
         session.overview_changed.connect(self._on_overview)
@@ -179,7 +180,8 @@ class ModelsWorkspace(QObject):
         self.overview.setFocus()
 
     def leave(self) -> None:
-        """Do nothing: what is computed meanwhile is shown later."""
+        """Present nothing over another workspace; what is computed meanwhile is shown later."""
+        self.cards.diagram.presents_next = False
 
     def arrange(self, width: int) -> None:
         """Lay the cards out for a width."""
@@ -200,10 +202,11 @@ class ModelsWorkspace(QObject):
 
     def present(self) -> bool:
         """Present the diagram of the model, in place of the maps; False if no model is open."""
-        if self.cards.diagram.is_drawn and self.session.view.drawn:
-            self.cards.diagram.present()
+        card, drawn = self.cards.diagram, self.session.view.drawn
+        if card.is_drawn and drawn:
+            card.present()
         elif self.session.overview is not None:
-            self.cards.diagram.presents_next = True
+            card.presents_next, card.returns = True, card.returns or not drawn
             self.session.show(drawn=True)
         return self.session.overview is not None
 

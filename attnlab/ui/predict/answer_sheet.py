@@ -13,7 +13,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.predict.answer_row import AnswerRow
-from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+from attnlab.ui.widgets.fields.form_parts import make_prose_label
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
@@ -56,7 +56,7 @@ class AnswerSheet(FollowsTheme, QWidget):
         self._question: Question | None = None
         self._trace: Trace | None = None
         self._asked: list[_Asked] = []
-        self._ask, self._hint = make_wrapped_label("strong"), make_wrapped_label("muted")
+        self._ask, self._hint = make_prose_label("strong"), make_prose_label("muted")
         self._rows = QVBoxLayout()
         self.check_button = QPushButton("Check")
         self.check_button.setToolTip("Check the typed answers (Enter checks the current one)")

@@ -10,7 +10,7 @@ from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px, set_sheet
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
-from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
+from attnlab.ui.widgets.fields.form_parts import make_prose_label
 
 TRIES = 2
 """The number of wrong choices after which the right one is shown."""
@@ -29,7 +29,7 @@ class ChoiceRow(FollowsTheme, QFrame):
         self.key = QToolButton()
         self.key.setText(str(number))
         self.key.clicked.connect(self._on_clicked)
-        self._words = make_wrapped_label("")
+        self._words = make_prose_label("")
         row = QHBoxLayout(self)
         row.setContentsMargins(2, 2, 8, 2)
         row.addWidget(self.key, 0, Qt.AlignmentFlag.AlignTop)
@@ -94,7 +94,7 @@ class ChoiceSheet(QWidget):
         self.setAccessibleName("Answers to choose from")
         self._right = self._tries = 0
         self._known = self._usable = False
-        self._ask, self.verdict_label, self._hint = (make_wrapped_label(role) for role in ("strong", "muted", "muted"))
+        self._ask, self.verdict_label, self._hint = (make_prose_label(role) for role in ("strong", "muted", "muted"))
         self.verdict_label.setAccessibleName("Verdict")
         self.rows: list[ChoiceRow] = []
         self._list = QVBoxLayout()

@@ -284,8 +284,9 @@ def _list_blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
     made = []
     for answer in read_answers_of(trace, exercise.blanks):
         lines = explain(trace, answer.cell, None).lines
-        place = f"{trace.stage(answer.cell.stage).noun}, {describe_cell(trace.experiment, answer.cell)}"
-        made.append(Blanked(answer.label, place, _format_number(answer.value), "<br>".join(map(_format_html, lines))))
+        noun, place = trace.stage(answer.cell.stage).noun, describe_cell(trace.experiment, answer.cell)
+        html = "<br>".join(map(_format_html, lines))
+        made.append(Blanked(answer.label, place, _format_number(answer.value), html, noun))
     return tuple(made)
 
 

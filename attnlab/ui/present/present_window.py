@@ -168,6 +168,7 @@ class PresentWindow(QWidget):
 
     def _fill(self, screen: QScreen) -> None:
         self.setWindowState(Qt.WindowState.WindowNoState)
+        self.setScreen(screen)  # else some systems fill the screen that the window is leaving
         self.setGeometry(screen.geometry())
         self.showFullScreen()
 

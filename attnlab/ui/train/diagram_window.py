@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from attnlab.figures.diagram.diagram_data import Diagram
@@ -26,6 +26,9 @@ KEYS = "→\u00a0next   ←\u00a0back   Esc\u00a0leave"
 @guarded
 class DiagramWindow(QWidget):
     """Shows one model or two, then their blocks from the first to the output; it is deleted when it is closed."""
+
+    left = Signal()
+    """The window was closed."""
 
     def __init__(self, diagrams: Sequence[Diagram], start: tuple[int, str], parent: QWidget) -> None:
         """Create the window. It begins with a block, ``start``, given by the place of its diagram and its name, or
@@ -76,6 +79,10 @@ class DiagramWindow(QWidget):
             event.accept()  # no key is a shortcut of the window behind
         return super().event(event)
 
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.left.emit()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in NEXT or key in BACK:
@@ -88,9 +95,11 @@ class DiagramWindow(QWidget):
             super().keyPressEvent(event)
 
 
-def present_diagrams(diagrams: Sequence[Diagram], start: tuple[int, str], parent: QWidget) -> None:
+def present_diagrams(diagrams: Sequence[Diagram], start: tuple[int, str], parent: QWidget) -> DiagramWindow:
     """Show diagrams on the whole screen of the window that ``parent`` is in; see :class:`DiagramWindow`."""
-    DiagramWindow(diagrams, start, parent.window()).present()
+    window = DiagramWindow(diagrams, start, parent.window())
+    window.present()
+    return window
 
 
 @guarded

@@ -65,6 +65,7 @@ class MapsPanel(FollowsTheme, QWidget):
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
         self.model.map_wanted.connect(self._on_head_opened)
+        self.model.left.connect(self._on_presentation_left)
         self.inside.map_wanted.connect(self._on_head_opened)
         self.chart.chart.x_chosen.connect(self.step_chosen)
         self.chart.head_opened.connect(self._on_head_opened)
@@ -137,22 +138,31 @@ class MapsPanel(FollowsTheme, QWidget):
 
     def present_model(self) -> None:
         """Choose the diagram of the model and show it on the whole screen, as soon as it is drawn."""
-        if self.shows_model and self.model.seen is not None:
+        if self.shows_model:
             self.model.present()
-        else:
-            for page in self.model.both:
-                page.presents_next = True
-            self.show_page(MODEL)
+            return
+        before = self.page
+        for page in self.model.both:
+            page.presents_next = True
+        self.show_page(MODEL)
+        self._returns_to = before
 
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()
+        self._returns_to = ""
         for each in self.model.both:
             each.presents_next &= self.shows_model
         self.stack.show_page(self.page)
         self.answer.set_wanted(page == MAPS and not self.stack.is_empty)  # the other pages have the answers themselves
         self.head.show_page()
         self.page_changed.emit(page)
+
+    @Slot()
+    def _on_presentation_left(self) -> None:
+        """Show the page again on which the presentation began."""
+        if self._returns_to:
+            self.show_page(self._returns_to)
 
     @Slot(bool)
     def _on_mean_toggled(self, _on: bool) -> None:
@@ -227,6 +237,7 @@ class MapsPanel(FollowsTheme, QWidget):
 
     _pointed: tuple[int, int, int] | None = None
     _wants_worth = False
+    _returns_to = ""  # the page to show after a presentation; "" for the one in view
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_closing(event):

@@ -25,6 +25,8 @@ class ModelPage(QWidget):
 
     map_wanted = Signal(str, int)
     layer_wanted = Signal(str, int)
+    left = Signal()
+    """The presentation was left."""
 
     def __init__(self, parent: QWidget | None = None, opens: bool = True) -> None:
         """Create the page; without ``opens`` its maps cannot be opened large or in the playground."""
@@ -100,12 +102,23 @@ class ModelPage(QWidget):
 
     @Slot()
     def present(self) -> None:
-        """Show the model on a whole screen, with the one beside it, beginning with the chosen block."""
+        """Show the model on a whole screen, with the one beside it, beginning with the chosen block.
+
+        If one of them is still being drawn, both are shown as soon as it is.
+        """
         pages = self._drawn_pages
-        if self in pages:
+        for page in self.both:
+            page.presents_next = page.is_awaited
+        if self in pages and not any(page.presents_next for page in self.both):
             from attnlab.ui.train.diagram_window import present_diagrams
 
-            present_diagrams(self.diagrams, (pages.index(self), self._block), self)
+            shown = present_diagrams(self.diagrams, (pages.index(self), self._block), self)
+            shown.left.connect(self.left)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the first diagram is still being drawn."""
+        return self.view.data is None and not self.first.isHidden()
 
     @property
     def chosen(self) -> tuple[str, int]:

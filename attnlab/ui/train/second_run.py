@@ -175,6 +175,8 @@ class SecondRun(FollowsTheme, QWidget):
     def _say(self, refused: str) -> None:
         show_text(self.wrong, refused)
         self.wrong.setVisible(bool(refused))
+        if refused:
+            self.model.first.hide()
         self.told.setVisible(not refused)
 
     def _show(self, seen: Seen) -> None:

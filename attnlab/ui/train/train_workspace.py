@@ -222,8 +222,10 @@ class TrainWorkspace(QObject):
         self._show_state()
 
     def leave(self) -> None:
-        """Keep training, without drawing."""
+        """Keep training, without drawing, and present nothing over another workspace."""
         self._shown = False
+        for page in self.maps.model.both:
+            page.presents_next = False
         self.session.watch(False)
 
     def arrange(self, width: int) -> None:

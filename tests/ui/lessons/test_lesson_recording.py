@@ -161,7 +161,7 @@ def test_the_first_visit_to_the_lessons_shows_the_recorded_step(person: "Person"
 
 def test_a_step_that_is_added_in_the_editor_names_no_key_that_leads_there(person: "Person") -> None:
     record(person)
-    assert person.message() == "Step 1 added to “My lesson”. Ctrl+2 edits it."
+    assert person.message() == "Step 1 added: Ctrl+2 edits “My lesson”."
     person.window.show_workspace("lessons")
     record(person)
     assert person.message() == "Step 2 added to “My lesson”."
@@ -170,7 +170,7 @@ def test_a_step_that_is_added_in_the_editor_names_no_key_that_leads_there(person
 @pytest.mark.slow
 def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
     record(person)
-    assert person.message() == "Step 1 added to “My lesson”. Ctrl+2 edits it."
+    assert person.message() == "Step 1 added: Ctrl+2 edits “My lesson”."
     person.press("Causal")
     person.settle()
     record(person)
@@ -283,8 +283,12 @@ def test_recording_a_step_again_keeps_later_steps(person: "Person") -> None:
 @pytest.mark.slow
 def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     person.key(Key.Key_2, CTRL)
+    workspace = find_controller(person).workspace
+    assert workspace is not None
+    workspace.page.choose(2)
     person.press("Edit a copy")
     draft = draft_of(person)
+    assert draft.chosen == workspace.editor.steps.currentRow() == 2
     assert draft.path is None
     assert not draft.modified
     editor = editor_of(person)
@@ -295,8 +299,6 @@ def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
     assert draft.path.parent == find_user_folder()
     assert check(find(str(draft.path))) == ()
     person.press("Done")
-    workspace = find_controller(person).workspace
-    assert workspace is not None
     assert "Your lessons" in [row.title for row in workspace.shelf.rows]
 
 

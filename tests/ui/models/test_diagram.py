@@ -279,3 +279,10 @@ def test_f5_on_the_maps_draws_and_presents_the_model(reader: ModelReader) -> Non
     assert shown.words.sections[0].title.text() == "Embedding"
     reader.qtbot.keyClick(shown, Key.Key_Escape)
     reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
+    assert not reader.models.session.view.drawn
+    assert reader.models.overview.isVisible()
+    reader.key(Key.Key_F5)
+    reader.models.session.show(drawn=False)  # before the model is drawn
+    reader.models.session.show(drawn=True)
+    reader.wait()
+    assert not reader.window.findChildren(DiagramWindow)

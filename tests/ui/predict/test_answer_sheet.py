@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits.token_edits import rename_token
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import DARK, LIGHT
@@ -17,6 +18,7 @@ from attnlab.lessons.exercise import trace_exactly
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.themed import dress
 from attnlab.ui.predict.answer_sheet import AnswerSheet
+from attnlab.ui.predict.choice_sheet import ChoiceSheet
 
 STARTS = (Cell("weights", 2, 1, 0), Cell("weights", 2, 3, 0))
 ASK = Question((), "How much does “starts” look at others?", 0.01, "Divide the exponentials by their sum.")
@@ -248,3 +250,16 @@ def test_of_many_answers_more_are_in_sight(qtbot: QtBot, sheet: AnswerSheet, tra
     assert max(below - above for above, below in pairwise(tops)) < 0.75 * high
     enter(qtbot, fields(sheet)[0], "9")
     assert "Not yet" in read(sheet)
+
+
+def test_names_of_tables_have_subscripts_in_the_question_and_none_in_a_token(qtbot: QtBot) -> None:
+    trace = trace_exactly(rename_token(attnlab.preset("causal-5x8"), 1, "x_i"))
+    made, choices = AnswerSheet(), ChoiceSheet()
+    for each in (made, choices):
+        qtbot.addWidget(each)
+    made.show_question(Question((), "What is dW_q?", 0.01, "Use W_k."), (Cell("weights", 2, 1, 0),), trace)
+    choices.show_question("What moves W_q?", ("d_k", "the loss"), 1, "It is no loss of W_v.", known=False)
+    labels = {label.text(): label for each in (made, choices) for label in each.findChildren(QLabel)}
+    for text in ("What is dW_q?", "Hint: Use W_k.", "What moves W_q?", "d_k", "Hint: It is no loss of W_v."):
+        assert "vertical-align:sub" in getattr(labels[text], "markup", ""), text
+    assert labels["sat → x_i"].textFormat() == Qt.TextFormat.PlainText

@@ -96,3 +96,27 @@ def test_a_map_fills_the_width_where_nothing_stands_at_its_right(
     painter.end()
     assert grid is not None
     assert grid.x + grid.width > 0.85 * size[0]
+
+
+def test_numbers_of_a_map_with_negative_weights_are_no_smaller_than_those_of_its_source(qapp: QApplication) -> None:
+    from attnlab.compute.engine import compute
+    from attnlab.figures.cell_numbers import find_size
+    from attnlab.figures.slides.slide_maps import AIR, DECIMALS, NUMBERS
+    from attnlab.figures.slides.slide_text import make_face
+    from attnlab.lessons.slides import make_slides
+    from attnlab.ui.base.theme import dress_type
+    from attnlab.ui.present.content import Moment, make_content
+
+    dress_type()
+    slide = make_slides(find("six-words"), 7)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
+    image = QImage(QSize(1366, 768), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    sheet = Sheet(0, 0, 1366, 768)
+    grid = draw_slide(painter, sheet, content, PALETTES["light"]).grid
+    painter.end()
+    assert grid is not None
+    assert content.main is not None
+    fonts = [make_face(size * sheet.unit) for size in NUMBERS]
+    assert find_size(grid, content.main.data, *fonts, most=DECIMALS, air=AIR) >= 16

@@ -1,6 +1,11 @@
 """The speaker window: what is shown now, what the next press shows, notes, steps, times, and keys of its own."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +18,7 @@ from attnlab.figures.palette import LIGHT
 from attnlab.lessons.duration import plan_seconds
 from attnlab.lessons.parse import parse
 from attnlab.ui.present.stopwatch import write_clock
+from tests.patience import PATIENCE_S
 from tests.ui.layout_faults import find_layout_faults
 from tests.ui.present.conftest import LESSON
 
@@ -209,3 +215,18 @@ def read_part(speaker: Any, part: str) -> set[str]:
     image = speaker.now.grab().toImage()
     left, top, right, bottom = (round(each * scale) for each in (box.x, box.y, box.x + box.width, box.y + box.height))
     return {image.pixelColor(x, y).name() for x in range(left + 2, right - 2) for y in range(top + 2, bottom - 2, 2)}
+
+
+@pytest.mark.slow
+def test_slides_and_notes_stand_on_a_screen_each(tmp_path: Path) -> None:
+    sizes = {"laptop": (0, 1366, 768, 1), "projector": (1366, 1920, 1080, 2)}
+    screens = [
+        {"name": name, "x": x, "y": 0, "width": width, "height": height, "logicalDpi": 96, "dpr": ratio}
+        for name, (x, width, height, ratio) in sizes.items()
+    ]
+    (config := tmp_path / "screens.json").write_text(json.dumps({"screens": screens}))
+    environ = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={config}"}
+    file = Path(__file__).with_name("on_two_screens.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", str(file)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr

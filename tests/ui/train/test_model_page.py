@@ -265,7 +265,7 @@ def test_f5_on_the_maps_presents_the_model_and_not_the_experiment_of_the_playgro
     assert lessons is None or lessons.presentation is None
     QTest.keyClick(shown, Qt.Key.Key_Escape)
     pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
-    assert (pupil.window.current, pupil.trainer.maps.page) == ("train", "model")
+    assert (pupil.window.current, pupil.trainer.maps.page) == ("train", "maps")
 
 
 @pytest.mark.slow

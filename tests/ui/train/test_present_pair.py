@@ -58,6 +58,26 @@ def test_f5_on_the_maps_presents_both_models(pupil: Pupil) -> None:
 
 
 @pytest.mark.slow
+def test_f5_waits_for_the_second_model_to_be_drawn(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    page = pupil.trainer.maps.model
+    pupil.trainer.maps.show_page("model")
+    pupil.wait_for(lambda: page.seen is not None)
+    comparing = pupil.tools.comparing
+    comparing.compare_kind("encoder")
+    pupil.wait_for(lambda: comparing.second is not None)
+    assert comparing.second is not None
+    assert comparing.second.model.seen is None
+    page.view.setFocus()
+    QTest.keyClick(page.view, Key.Key_F5)
+    pupil.wait_for(lambda: bool(pupil.window.findChildren(DiagramWindow)))
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    assert len(read(shown)) == 2
+    leave(pupil, shown)
+    assert pupil.trainer.maps.page == "model"
+
+
+@pytest.mark.slow
 def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) -> None:
     pages = show_pair(pupil)
     shown = present(pupil, pages[0])

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidg
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.formula_items import FormulaChoice
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 _LIST_EDGE = 12
 """The outline and the padding of a list, both sides together."""
@@ -47,6 +48,14 @@ def make_wrapped_label(role: str) -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setProperty("role", role)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label
+
+
+def make_prose_label(role: str) -> FormulaLabel:
+    """Return an empty label like ``make_wrapped_label`` in which ``W_q`` has a subscript, for an author’s sentences."""
+    label = FormulaLabel(role=role)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)  # so presses reach the parent
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label
 
