@@ -140,7 +140,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Train",
             tools,
             lambda t: t.figures.ask_curves(),
-            hint="Loss, accuracy and the course of each head, as they are shown, as PNG, SVG or PDF",
+            hint="Loss, accuracy and the course of each head, as shown, as PNG, SVG or PDF, or the numbers as CSV",
         ),
         Action(
             "train-answer-figure",
