@@ -76,11 +76,11 @@ class CharacterData(TokenData):
         strange = next((token for token in tokens if token not in self._numbers), "")
         if strange:
             raise TrainingError(
-                f"{strange!r} does not occur in the training text; a probe can use only its characters."
+                f"{strange!r} does not occur in the training text; an input can use only its characters."
             )
         if not 1 <= len(tokens) <= self.longest:
             what = "characters" if self._cutter is None else "pieces"
-            raise TrainingError(f"The probe has {len(tokens)} {what}; the model reads 1 to {self.longest} at once.")
+            raise TrainingError(f"The input has {len(tokens)} {what}; the model reads 1 to {self.longest} at once.")
         row = torch.tensor([[self._numbers[token] for token in tokens]])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
 
