@@ -83,8 +83,8 @@ class LineData(TokenData):
         self.held_out = _lay_out(pad(away, self.longest + 1))
         self.baselines: Mapping[str, float] = self._measure_baselines(away)
         most = min(LONGEST_PROBE[file.cutter.tokens.level], self.longest)
-        longest = max(file.away[:20], key=len)
-        self.probe_text = cut_at_word(file.cutter.join(longest), len(file.cutter.join(longest[:most]))).strip()
+        line, join = max(file.away[:20], key=len), file.cutter.join
+        self.probe_text = cut_at_word(join(line), len(join(line[:most]))).strip()
 
     def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` random training lines, as wide as the longest of them."""
