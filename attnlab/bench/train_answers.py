@@ -29,7 +29,7 @@ def measure_answers(quick: bool = False) -> Iterator[Case]:
         first = {step: taken for step, taken in times.items() if step < START}
         for name, found in ((task, times), (f"{task}, first {START} steps", first)):
             mean = statistics.fmean(found.values(), weights=map(_steps_to_next, found))
-            yield make_case("train", f"answers to the probe, {name}", [mean], [limit], "ms", f"ours ≤ {limit:.1f}")
+            yield make_case("train", f"answers to the input, {name}", [mean], [limit], "ms", f"ours ≤ {limit:.1f}")
 
 
 def _steps_to_next(step: int) -> int:

@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("source", metavar="SOURCE", help="a model’s folder, a name of the cache, or a capture")
-    parser.add_argument("text", nargs="?", metavar="TEXT", help="the text that it reads")
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="the input: the text that it reads")
     parser.add_argument("--target", metavar="TEXT", help="what the decoder of an encoder–decoder has written so far")
     parser.add_argument("--layer", type=_parse_whole, metavar="N", help="a layer, counted from 0")
     parser.add_argument(

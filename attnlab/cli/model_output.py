@@ -66,15 +66,18 @@ def describe(model: "Model", run: "Run | None", options: argparse.Namespace) -> 
 
 
 def list_predictions(run: "Run", options: argparse.Namespace) -> str:
-    """Return the likeliest tokens, one a line."""
-    position = -1 if options.position is None else options.position
-    found = run.predictions(position, options.predict)
+    """Return where a model predicts, and the likeliest tokens there, one a line."""
+    found = run.predictions(-1 if options.position is None else options.position, options.predict)
+    position = run.find_position(-1 if options.position is None else options.position)
     if options.json:
         predictions = [{"token": token, "probability": p} for token, p in found]
         return json.dumps({"position": position, "predictions": predictions}, ensure_ascii=False) + "\n"
     from attnlab.files.export.terminal_table import label
 
-    return "".join(f"{p:7.4f}  {label(token)}\n" for token, p in found)
+    read = label((run.target_tokens or run.tokens)[position])
+    where = "after" if run.model.architecture.predicts == "next" else "at"
+    lines = "".join(f"{p:7.4f}  {label(token)}\n" for token, p in found)
+    return f"{where} position {position}, {read}\n{lines}"
 
 
 def list_patterns(run: "Run | Capture", options: argparse.Namespace) -> str:

@@ -194,15 +194,24 @@ class Run:
         architecture = self.model.architecture
         if architecture.predict is None:
             raise ArgumentError(f"{self.model.name} predicts no tokens: its folder has no output layer for them.")
-        tokens = self.target_tokens or self.tokens
-        place = _take_whole("position", position, -len(tokens), len(tokens) - 1)
-        mask = self.model.tokenizer.mask
-        if architecture.predicts == "masked" and place == -1 and mask is not None and mask in tokens:
-            place = tokens.index(mask)
+        place = self.find_position(position)
         last = self._passes[-1]
         with torch.no_grad():
             hidden = last.hidden(last.stack.n_layers)[place]
             return architecture.predict(hidden[None])[0].softmax(-1)
+
+    def find_position(self, position: SupportsIndex = -1) -> int:
+        """Return the position that ``predictions`` means, counted from 0 among the tokens that the last stack reads.
+
+        Raises:
+            ArgumentError: there is no such position.
+        """
+        tokens = self.target_tokens or self.tokens
+        place = _take_whole("position", position, -len(tokens), len(tokens) - 1)
+        mask = self.model.tokenizer.mask
+        if self.model.architecture.predicts == "masked" and place == -1 and mask is not None and mask in tokens:
+            return tokens.index(mask)
+        return place % len(tokens)
 
     def patterns(self, part: Part | None = None) -> list[HeadPatterns]:
         """Return what each head looks at, for every layer of a part: a table with one row for each head.

@@ -73,11 +73,18 @@ def to_csv(results: Sequence[Result]) -> str:
     for result in results:
         spec = result.spec
         numbers = (result.seconds, result.loss, result.right, result.exact)
-        row = [result.name, spec.task, spec.model.kind, spec.train.seed, _number(spec.train.rate), spec.model.heads]
-        row += [result.status, result.step, *map(_number, numbers)]
+        row = [
+            result.name,
+            spec.task,
+            spec.model.kind,
+            spec.train.seed,
+            write_number(spec.train.rate),
+            spec.model.heads,
+        ]
+        row += [result.status, result.step, *map(write_number, numbers)]
         for pattern in patterns:
             best = find_best(result, pattern)
-            row += ["", ""] if best is None else [_number(best.score), best.head]
+            row += ["", ""] if best is None else [write_number(best.score), best.head]
         writer.writerow(row)
     return written.getvalue()
 
@@ -124,5 +131,6 @@ def find_range(
     return np.array(steps, np.float64), np.array(low, np.float64), np.array(high, np.float64)
 
 
-def _number(value: float) -> str:
+def write_number(value: float) -> str:
+    """Return a number for CSV with all its digits, "" if it is not finite."""
     return f"{value:.17g}" if math.isfinite(value) else ""

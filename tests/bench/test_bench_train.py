@@ -24,10 +24,10 @@ def test_a_run_is_measured_without_a_window() -> None:
         "stop",
         "scrubbing, moments shown",
         "saving, longest hold-up",
-        "answers to the probe, reverse",
-        "answers to the probe, reverse, first 400 steps",
-        "answers to the probe, dates",
-        "answers to the probe, dates, first 400 steps",
+        "answers to the input, reverse",
+        "answers to the input, reverse, first 400 steps",
+        "answers to the input, dates",
+        "answers to the input, dates, first 400 steps",
     ]
     assert {case.bench for case in cases} == {"train"}
     measured = {case.case: case.ours for case in cases}

@@ -75,10 +75,10 @@ def test_the_smallest_terminal_still_shows_one_column() -> None:
 
 
 def test_tiny_huge_and_non_finite_numbers_fit_their_columns() -> None:
-    values = [[1e-7, 1e30, 0.0], [-1e-4, 123456.75, -2.0]]
+    values = [[1e-7, 1e30, 0.0], [-7.885e-5, 12345.75, -2.0]]
     lines = text(Experiment(("a", "b"), values), "inputs").splitlines()
-    assert lines[2].split() == ["a", "1.000e-07", "1.000e+30", "0.0000"]
-    assert lines[3].split() == ["b", "-0.0001", "123456.7500", "-2.0000"]
+    assert lines[2].split() == ["a", "1.0e-7", "1.0e30", "0.0000"]
+    assert lines[3].split() == ["b", "-0.0001", "12345.7500", "-2.0000"]
     e = Experiment(("a", "b"), [[1e30, 0.0], [0.0, 1.0]], config=AttentionConfig(scale="none"))
     assert "inf" in text(e, "scores")
     assert "NaN" in text(e, "weights")

@@ -81,6 +81,7 @@ def test_padding_and_cutting_of_the_file_are_off(make: Make, tmp_path: Path) -> 
 def test_a_hidden_word_is_predicted_where_it_is(make: Make) -> None:
     run = read_model(make("bert")[1]).run("the [MASK] sat on the mat")
     assert run.tokens[2] == "[MASK]"
+    assert run.find_position() == 2
     assert run.predictions() == run.predictions(2)
     assert run.predictions() != run.predictions(3)
     twice = run.model.run("the [MASK] sat on the [MASK]")  # the first of them, as in the window

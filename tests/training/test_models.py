@@ -154,7 +154,7 @@ def test_writing_continues_beyond_the_longest_input() -> None:
     with torch.no_grad():
         model.embedding.table[END] = -10.0  # the end is never likely
     assert model.write(batch("decoder", 9), 30).shape == (1, 30)
-    with pytest.raises(TrainingError, match="The row has 11 tokens; this model has positions for 10"):
+    with pytest.raises(TrainingError, match="The input has 11 tokens; this model has positions for 10"):
         model(batch("decoder", 11))
 
 

@@ -223,9 +223,9 @@ def test_a_long_line_is_cut_and_every_token_is_asked_once(tmp_path: Path) -> Non
         (
             "pairs",
             "how was your zebra",
-            "'zebra' does not occur in the included pairs; a probe can use only its words.",
+            "'zebra' does not occur in the included pairs; an input can use only its words.",
         ),
-        ("pairs", "", "The probe has 0 words; the model reads 1 to 4 at once."),
+        ("pairs", "", "The input has 0 words; the model reads 1 to 4 at once."),
         ("lines", "qwertz", "'qwertz' does not occur in the included sonnets"),
     ],
 )

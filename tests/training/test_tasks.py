@@ -17,7 +17,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.models import KINDS
 from attnlab.training.specs import RunSpec
-from attnlab.training.tasks import TASKS, check, make_data, make_spec
+from attnlab.training.tasks import TASKS, check, make_data, make_spec, texts
 from attnlab.training.tasks import calendar_spellings as calendar
 from attnlab.training.tasks.characters import predict_after
 from attnlab.training.tasks.induction import find_followers
@@ -255,6 +255,16 @@ def test_a_tasks_own_probe_is_valid(task: str, kind: str) -> None:
     if kind == "decoder" and task in OF_LETTERS:
         letters = made.decode(batch.inputs[0])
         assert " ".join(letters[: letters.index("⟨")]) == made.probe_text
+
+
+@pytest.mark.parametrize(
+    ("task", "level"), [("characters", "character"), ("characters", "piece"), ("lines", "character")]
+)
+def test_the_first_input_of_a_text_ends_where_a_word_ends(task: str, level: str) -> None:
+    spec = make_spec(task)
+    made = make_data(replace(spec, options={**spec.options, "level": level}))
+    assert len(made.probe_text) > 8
+    assert f"{made.probe_text} " in texts.read("")
 
 
 @pytest.mark.parametrize(

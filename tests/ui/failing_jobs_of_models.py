@@ -39,7 +39,7 @@ def fail(program: FaultyProgram, reader: ModelReader, target: str, do: Callable[
 def run_model(program: FaultyProgram) -> None:
     reader = program.share(open_models)
     models = reader.models
-    retype = partial(models.set_text, "a b a", "retype the text")
+    retype = partial(models.set_text, "a b a", "retype the input")
     fail(program, reader, "attnlab.pretrained.model.Model.run", retype, models.panel.message)
     assert models.session.state.text == "c a d b f e c a d"
 

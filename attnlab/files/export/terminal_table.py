@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
+from attnlab.base.number_text import four_decimals
 from attnlab.base.printable import escape
 from attnlab.files.export.stage_tables import Table
 
@@ -60,7 +61,7 @@ def _number(value: float) -> str:
         return "NaN"
     if abs(value) == float("inf"):
         return f"{value}"
-    return f"{value:.4f}" if value == 0 or 0.99995e-4 <= abs(value) < 1e6 else f"{value:.3e}"
+    return four_decimals(value).replace("−", "-")  # which programs read as numbers
 
 
 def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str], int]:

@@ -42,7 +42,7 @@ class Positions(nn.Module):
         if self._entry.encode is None:
             return x
         if length > self._longest:
-            raise TrainingError(f"The row has {length} tokens; this model has positions for {self._longest}.")
+            raise TrainingError(f"The input has {length} tokens; this model has positions for {self._longest}.")
         if self._entry.tables:
             return x + self._entry.encode(length, x.shape[2], {"P": self.P})
         return x + self.encoding[:length].to(x)

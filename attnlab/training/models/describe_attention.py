@@ -53,7 +53,7 @@ def _say(title: str, mask: str, lengths: tuple[int, int]) -> str:
     else:
         said = f"Each of the {queries} places of the answer looks at the {keys} tokens of the source."
     alone = mask == "padding"
-    return said + (" Nothing is hidden here: a single probe has no padding." if alone else "")
+    return said + (" Nothing is hidden here: a single input has no padding." if alone else "")
 
 
 def _write_formula(layer: Attention) -> str:

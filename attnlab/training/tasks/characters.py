@@ -25,6 +25,7 @@ HELD_OUT_SHARE = 10
 MOST_WINDOWS = 128
 MOST_CHARACTERS = 1000
 """The maximum number of different characters; a small model cannot learn a larger alphabet."""
+LONGEST_PROBE = 24
 OPTIONS = (
     Option("text", "Text", "Your own file, UTF-8, up to 2 MB; leave empty for Shakespeare’s sonnets", "file", ""),
     Option("context", "Context", "How many characters or pieces the model sees at once", "whole", 64, 8, 512),
@@ -58,7 +59,7 @@ class CharacterData(TokenData):
         self.held_out = self._cut_windows(whole[cut:])
         self.baselines: Mapping[str, float] = self._measure_baselines()
         start = text.find("\n", sum(map(len, tokens[:cut]))) + 1
-        self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
+        self.probe_text = cut_at_word(text[start:].split("\n", 1)[0], min(context, LONGEST_PROBE)) or text[:8]
 
     def _split(self, text: str) -> Sequence[str]:
         return text if self._cutter is None else self._cutter.split(text)
@@ -75,11 +76,11 @@ class CharacterData(TokenData):
         strange = next((token for token in tokens if token not in self._numbers), "")
         if strange:
             raise TrainingError(
-                f"{strange!r} does not occur in the training text; a probe can use only its characters."
+                f"{strange!r} does not occur in the training text; an input can use only its characters."
             )
         if not 1 <= len(tokens) <= self.longest:
             what = "characters" if self._cutter is None else "pieces"
-            raise TrainingError(f"The probe has {len(tokens)} {what}; the model reads 1 to {self.longest} at once.")
+            raise TrainingError(f"The input has {len(tokens)} {what}; the model reads 1 to {self.longest} at once.")
         row = torch.tensor([[self._numbers[token] for token in tokens]])
         return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
 
@@ -118,6 +119,13 @@ def predict_after(
         more = different[pair[0]] or 1  # a token never seen
         shares.append((pairs[pair] + more * share) / (total[pair[0]] + more))
     return shares
+
+
+def cut_at_word(line: str, most: int) -> str:
+    """Return the beginning of a line with at most so many characters, at the end of a word if it has several."""
+    if len(line) <= most:
+        return line
+    return line[: most + 1].rpartition(" ")[0].rstrip() or line[:most]
 
 
 def average_loss(shares: list[float]) -> float:

@@ -58,7 +58,7 @@ class InductionData(TokenData):
                 f"{strange!r} is not a letter of this task; its letters are {letters[0]} to {letters[-1]}."
             )
         if not 1 <= len(written) <= self.longest:
-            raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {self.longest}.")
+            raise TrainingError(f"The input has {len(written)} letters; this task needs 1 to {self.longest}.")
         row = torch.tensor([[FIRST + letters.index(letter) for letter in written]])
         asked = find_followers(row)
         return Batch(row, asked.masked_fill(asked == PAD, IGNORED))

@@ -73,7 +73,7 @@ def read(answer: Answer, options: tuple[int, int, int], text: str) -> tuple[list
     if strange:
         raise TrainingError(f"{strange!r} is not a letter of this task; its letters are {letters[0]} to {letters[-1]}.")
     if not 1 <= len(written) <= longest:
-        raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {longest}.")
+        raise TrainingError(f"The input has {len(written)} letters; this task needs 1 to {longest}.")
     row = [FIRST + letters.index(letter) for letter in written]
     return row, [int(number) for number in answer(torch.tensor([row]))[0]]
 

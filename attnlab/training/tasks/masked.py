@@ -61,7 +61,7 @@ class MaskedData(TokenData):
         """Return a sentence; words in brackets are hidden and are the targets, ▢ is a hidden word without a target."""
         words = re.findall(r"\[[^\[\]]*\]|[^\s.\[\]]+|\.", text.lower())
         if not 1 <= len(words) <= LONGEST:
-            raise TrainingError(f"The sentence has {len(words)} words; this task reads 1 to {LONGEST}.")
+            raise TrainingError(f"The input has {len(words)} words; this task reads 1 to {LONGEST}.")
         inputs, targets = [], []
         for word in words:
             bare = word.strip("[] ") or WRITTEN

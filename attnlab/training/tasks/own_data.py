@@ -209,7 +209,7 @@ def read_probe(text: str, cutter: Cutter, numbers: dict[str, int], longest: int,
     strange = next((token for token in tokens if token not in numbers), "")
     if strange:
         shown = strange if len(strange) <= 40 else f"{strange[:40]}…"
-        raise TrainingError(f"{shown!r} does not occur in {name}; a probe can use only its {things}.")
+        raise TrainingError(f"{shown!r} does not occur in {name}; an input can use only its {things}.")
     if not 1 <= len(tokens) <= longest:
-        raise TrainingError(f"The probe has {len(tokens)} {things}; the model reads 1 to {longest} at once.")
+        raise TrainingError(f"The input has {len(tokens)} {things}; the model reads 1 to {longest} at once.")
     return [numbers[token] for token in tokens]

@@ -13,7 +13,7 @@ from attnlab.base import assets
 from attnlab.training.batch import END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import own_data, texts
-from attnlab.training.tasks.characters import average_loss, predict_after
+from attnlab.training.tasks.characters import average_loss, cut_at_word, predict_after
 from attnlab.training.tasks.data import Data, TokenData
 from attnlab.training.tasks.own_data import Cutter, Tokens
 from attnlab.training.tasks.pieces import PIECE, VOCABULARY
@@ -83,7 +83,8 @@ class LineData(TokenData):
         self.held_out = _lay_out(pad(away, self.longest + 1))
         self.baselines: Mapping[str, float] = self._measure_baselines(away)
         most = min(LONGEST_PROBE[file.cutter.tokens.level], self.longest)
-        self.probe_text = file.cutter.join(max(file.away[:20], key=len)[:most]).strip()
+        line, join = max(file.away[:20], key=len), file.cutter.join
+        self.probe_text = cut_at_word(join(line), len(join(line[:most]))).strip()
 
     def draw_batch(self, g: torch.Generator, n: int) -> Batch:
         """Return ``n`` random training lines, as wide as the longest of them."""

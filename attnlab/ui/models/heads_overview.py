@@ -1,5 +1,6 @@
 """All heads at once: a small map each, in the lines of their layers or sorted by a score."""
 
+import math
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QLineF, QPoint, QRectF, QSizeF, Qt, Signal
@@ -9,7 +10,9 @@ from PySide6.QtWidgets import QWidget
 from attnlab.base.counted import format_percent
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
+from attnlab.figures.map_labels import measure_titles
 from attnlab.ui.base.announcing import announce
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
@@ -17,6 +20,8 @@ from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
 _Key = Qt.Key
 LEAST = 240
 """The least height, in pixels at 100 %."""
+LINE = 46
+"""The least height of a sorted map that is as wide as its title, with the title, in pixels at 100 %."""
 
 
 @guarded
@@ -39,8 +44,7 @@ class HeadsOverview(MapSheet):
         self.map_clicked.connect(self.head_chosen)
 
     def restyle(self) -> None:
-        """Set the least height and the room for the ring below a title."""
-        self.setMinimumHeight(px(LEAST))
+        """Set the room for the ring below a title."""
         self.title_space = float(px(4))
         super().restyle()
 
@@ -60,6 +64,27 @@ class HeadsOverview(MapSheet):
         self._titles, self._on_words, self._has_bars = data.titles, tuple(on_words), lattice is not None
         self.show_maps(data, lattice)
         self.show_marks(chosen, off)
+
+    def _arrange(self) -> None:
+        self.setMinimumHeight(max(px(LEAST), self._measure_titled()))
+        super()._arrange()
+
+    def _count_abreast(self) -> int:
+        """Return how many sorted heads have room for their titles side by side."""
+        wide = measure_titles(self._titles, face("tiny", self.zoom))
+        return min(max(int(self._area().width() / max(wide, 1.0)), 1), len(self._titles))
+
+    def _measure_titled(self) -> int:
+        """Return the height in pixels at which sorted heads are as wide as their titles; 0 for those in lines."""
+        if self._has_bars or not self._titles:
+            return 0
+        lines, around = -(-len(self._titles) // self._count_abreast()), self.height() - self._area().height()
+        return math.ceil(around + lines * px(LINE))
+
+    def _fit(self, area: QRectF, abreast: int = 0) -> Grid:
+        """Arrange sorted heads in the lines that give the largest maps."""
+        grids = (super(HeadsOverview, self)._fit(area, n) for n in range(1, self._count_abreast() + 1))
+        return max(grids, key=lambda grid: (grid.title_height > 0, grid.cell_width * grid.cell_height))
 
     def show_marks(self, chosen: int, off: Collection[int]) -> None:
         """Draw the ring around another head, and crosses over those that are off."""

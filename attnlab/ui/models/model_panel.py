@@ -129,9 +129,13 @@ class ModelPanel(FollowsTheme, QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Model and text")
+        self.setAccessibleName("Model and input")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.text, self.target, self.others = TextField("Text"), TextField("Written so far"), TextField("Compared with")
+        self.text, self.target, self.others = (
+            TextField("Input"),
+            TextField("Written so far"),
+            TextField("Compared with"),
+        )
         self.count = QLabel()
         self.message = make_wrapped_label("error")
         self.message.setAccessibleName("Message about the model")
@@ -183,7 +187,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
         column.addWidget(_make_heading("Model"))
         column.addLayout(self._facts)
         column.addSpacing(8)
-        column.addLayout(_make_heading_row("Text", self.count))
+        column.addLayout(_make_heading_row("Input", self.count))
         column.addWidget(self.text)
         column.addWidget(self.message)
         column.addLayout(buttons)

@@ -75,7 +75,7 @@ class ModelsWorkspace(QObject):
         self.header.panel_toggled.connect(self.panel.setVisible)
         self.panel.said.connect(lambda: self.header.panel.setChecked(True))  # the panel may be hidden
         self.panel.text_edited.connect(
-            lambda text: session.edit("retype the text", lambda s: s.with_text(text), "text")
+            lambda text: session.edit("retype the input", lambda s: s.with_text(text), "text")
         )
         self.panel.target_edited.connect(
             lambda text: session.edit("retype what was written", lambda s: s.with_target(text), "target")

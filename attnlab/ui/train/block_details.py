@@ -89,7 +89,7 @@ class BlockDetails(FollowsTheme, QWidget):
         self.formula.setText(write_html(keep_products(block.formula)))
         self.formula.setVisible(bool(block.formula))
         rows = [(name, said, name_shape(shape)) for name, said, shape in block.inputs]
-        rows = rows or ([("Output", "for this probe", name_shape(block.shape))] if block.shape else [])
+        rows = rows or ([("Output", "for this input", name_shape(block.shape))] if block.shape else [])
         self._show_rows(self._shapes, rows)
         self._shapes_head.setVisible(bool(rows))
         share = f" of {tree.total:,}" if block.total else ""

@@ -35,6 +35,9 @@ VERBS = ("Start", "Pause", "Resume", "Restart")
 PACE = " · 00,000 steps/s · 59 min left"
 """Sample text whose width is reserved for the pace, so that the layout does not change with every number."""
 
+BEFORE = " · settings before the error"
+"""What follows the model of the maps while the settings are refused."""
+
 
 @guarded
 class ControlBar(FollowsTheme, QFrame):
@@ -143,12 +146,16 @@ class ControlBar(FollowsTheme, QFrame):
         self.update()
 
     def show_about(self, session: "TrainSession") -> None:
-        """Describe the model of the run that is shown; before there is one, that of the settings."""
+        """Describe the model of the run that is shown; before there is one, that of the settings.
+
+        While these are refused it is that of the maps, which are of the settings before.
+        """
         from attnlab.training.models import KINDS
         from attnlab.training.tasks import TASKS
 
-        run, valid = session.run, session.valid
-        spec = run.spec if run is not None else session.spec
+        run, valid, seen = session.run, session.valid, session.inspection.seen
+        refused = run is None and seen is not None and valid is not None and bool(valid.problem)
+        spec = run.spec if run is not None else seen.spec if refused and seen is not None else session.spec
         parameters = run.parameters if run is not None else 0
         if not parameters and valid is not None and valid.spec == spec and not valid.problem:
             parameters = valid.parameters
@@ -160,7 +167,7 @@ class ControlBar(FollowsTheme, QFrame):
         count = f" · {parameters:,} parameters" if parameters else ""
         if off := len(read_heads(spec.train.heads_off)):
             heads += f", {off} off"
-        self.about.setText(f"{kind.title} · {heads}{count}")
+        self.about.setText(f"{kind.title} · {heads}{count}{BEFORE if refused else ''}")
 
     def offer_settings(self, offered: bool) -> None:
         """Show or hide the button that hides the settings."""

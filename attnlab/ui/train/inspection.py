@@ -113,7 +113,8 @@ class Inspection(QObject):
 
     def _take_heads(self, at: At, found: "HeadEffects") -> None:
         if found.missing:
-            self.measure_heads(at, found)
+            if not self.worker.has_job("heads"):  # else a newer moment was requested meanwhile
+                self.measure_heads(at, found)
         else:
             self.heads_measured.emit(found, at[0])
 

@@ -19,7 +19,7 @@ class MapsColumn(LowScroll):
 
     def __init__(self, head: MapsHead, answer: AnswerCard, page: QWidget) -> None:
         inside = QWidget()
-        super().__init__(inside, "Probe, answer and maps, scrolled")
+        super().__init__(inside, "Input, answer and maps, scrolled")
         inside.setProperty("ground", "ground")
         self._head, self._answer, self._page = head, answer, page
         self._answer_frame = frame_answer(answer)

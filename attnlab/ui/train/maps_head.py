@@ -73,8 +73,8 @@ class MapsHead(FollowsTheme, QWidget):
         )
         self.pages.set_value(MAPS)
         self.pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.probe.setAccessibleName("Probe")
-        self.probe.setToolTip("The sentence for these maps; type another one")
+        self.probe.setAccessibleName("Input")
+        self.probe.setToolTip("The input that the model reads for these maps; type another one")
         for button in (self.gradients, self.mean):
             button.setCheckable(True)
             button.setProperty("small", "true")
@@ -91,7 +91,7 @@ class MapsHead(FollowsTheme, QWidget):
         self.wrong.setProperty("role", "error")
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setWordWrap(True)
-        self.wrong.setAccessibleName("Message about the probe")
+        self.wrong.setAccessibleName("Message about the input")
         self.wrong.hide()
         self.scale.hide()
 
@@ -190,7 +190,7 @@ class MapsHead(FollowsTheme, QWidget):
     def show_page(self) -> None:
         """Show the tools of the chosen page: only maps have gradients."""
         self.gradients.setVisible(self.page == MAPS)
-        self._title.setText("Attention of" if self.page == MAPS else "Probe")
+        self._title.setText("Attention of" if self.page == MAPS else "Input")
         self._show_tools()
 
     def _show_tools(self) -> None:

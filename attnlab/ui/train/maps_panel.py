@@ -92,6 +92,7 @@ class MapsPanel(FollowsTheme, QWidget):
         if self.stack.is_empty:
             self._set_empty(False)
         if self._seen is None or _find_model(self._seen.spec) != _find_model(seen.spec):
+            self.close_map()  # it would show a map of another model under the same index
             for area in (self.overview, self.model.area):
                 area.verticalScrollBar().setValue(0)
         self._seen = seen

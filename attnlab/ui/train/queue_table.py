@@ -22,7 +22,7 @@ ABOUT = {
 }
 PATTERN = (
     f"The highest score of a head for this pattern, and the head.\nIt is the mean over at most {MOST_EXAMPLES} "
-    "held-out examples, not the score on the probe."
+    "held-out examples, not the score on your input."
 )
 LEAST, LARGEST = "least", "largest"
 

@@ -1,6 +1,7 @@
 """The figures of a run beside its maps: its curves, and what the model answers, predicts and writes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attnlab.figures.diagram.scene import Label, Scene
@@ -32,12 +33,15 @@ class RunFigures:
         self._workspace, self._export, self._make_heading = workspace, export, make_heading
 
     def ask_curves(self) -> None:
-        """Ask where to save the curves, as they are shown: enlarged, logarithmic, with other runs."""
+        """Ask where to save the curves, as they are shown: enlarged, logarithmic, with other runs; or their numbers."""
         if not self.read_plots():
             self._workspace.footer.show_message(NO_CURVES)
             return
-        title = self._make_curves_title()
-        self._export.ask("the curves", f"{make_slug(title)}-curves", self.draw_curves, f"{title}, curves")
+        from attnlab.training.curve_table import encode_curves
+
+        title, run = self._make_curves_title(), self._workspace.session.run
+        write_table = partial(encode_curves, run) if run is not None else None
+        self._export.ask("the curves", f"{make_slug(title)}-curves", self.draw_curves, f"{title}, curves", write_table)
 
     def ask_answers(self) -> None:
         """Ask where to save the answer to the probe, the examples and the text that the model writes."""

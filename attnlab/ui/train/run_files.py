@@ -129,7 +129,11 @@ class RunFiles(QObject):
             (self._shipped if shipped else self._folders)[found] = folder
             then(found)
 
-        self._do(read, take, "opening a run", otherwise)
+        def fail(problem: str) -> None:
+            self.refresh()  # its folder may have been moved or deleted in a file manager
+            (otherwise or self.failed.emit)(problem)
+
+        self._do(read, take, "opening a run", fail)
 
     def rename(self, folder: Path, name: str) -> None:
         """Give a run another name."""

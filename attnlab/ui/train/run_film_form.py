@@ -77,7 +77,7 @@ def _fields(maps: Sequence[tuple[str, MapChoice]], moments: Sequence[Moment]) ->
     about = "MP4 is smallest; GIF works everywhere; APNG and PNGs keep every colour"
     return [
         choice_field("maps", "Maps", "All heads of all layers, or one head large", [("All heads", MapChoice()), *maps]),
-        choice_field("below", "Below the maps", "Curves with a cursor at the step; the answer to your text", _BELOW),
+        choice_field("below", "Below the maps", "Curves with a cursor at the step; the answer to your input", _BELOW),
         whole_field("first", "From step", "The first recorded moment in the film", first, first, last),
         whole_field("last", "To step", "The last recorded moment in the film", last, first, last),
         whole_field("frames", "Frames", "The most frames; the moments are spaced evenly", frames, 1, MOST_FRAMES),

@@ -14,6 +14,9 @@ from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 
+TABLE = ".csv"
+NUMBERS = f"Numbers of this run (*{TABLE})"
+
 
 class SceneExport:
     """Exports scenes in the theme of the last figure; ``say`` shows a sentence, and whether something failed."""
@@ -21,19 +24,35 @@ class SceneExport:
     def __init__(self, window: Host, say: Callable[[str, bool], object]) -> None:
         self._window, self._say = window, say
 
-    def ask(self, what: str, name: str, make: Callable[[], Scene], title: str) -> None:
-        """Ask where to save ``what``, such as "the diagram", and write the scene that ``make`` returns then."""
+    def ask(
+        self, what: str, name: str, make: Callable[[], Scene], title: str, write_table: Callable[[], str] | None = None
+    ) -> None:
+        """Ask where to save ``what``, such as "the diagram", and write the scene that ``make`` returns then.
+
+        With ``write_table`` the numbers can be saved too, as the CSV that it returns.
+        """
         from attnlab.figures.diagram.diagram_file import list_scene_formats
 
         names = ";;".join(f"{each.title} (*{ending})" for ending, each in list_scene_formats().items())
-        ask_where(self._window, f"Export {what}", names, f"{name}.png", lambda path: self.save(make(), title, path))
+        names += f";;{NUMBERS}" if write_table is not None else ""
+
+        def save(path: Path) -> None:
+            if write_table is not None and path.suffix.lower() == TABLE:
+                self._write(path, lambda: write_table().encode())
+            else:
+                self.save(make(), title, path)
+
+        ask_where(self._window, f"Export {what}", names, f"{name}.png", save)
 
     def save(self, scene: Scene, title: str, path: Path) -> None:
         """Write a scene in the format of the file's ending, or say why not."""
         from attnlab.figures.diagram.diagram_file import encode_diagram
 
+        self._write(path, lambda: encode_diagram(scene, self._find_palette(), path.suffix.lower(), title))
+
+    def _write(self, path: Path, encode: Callable[[], bytes]) -> None:
         try:
-            write_bytes(path, encode_diagram(scene, self._find_palette(), path.suffix.lower(), title))
+            write_bytes(path, encode())
         except AttnlabError as error:
             self._say(str(error), True)
             return

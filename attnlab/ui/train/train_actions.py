@@ -67,7 +67,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             lambda t: t.footer.go_last(),
             enabled=has_run,
         ),
-        Action("train-probe", "Edit the probe", "Train", train, lambda t: t.maps.head.focus_probe()),
+        Action("train-probe", "Edit the input", "Train", train, lambda t: t.maps.head.focus_probe()),
         Action(
             "train-present",
             "Present the diagram",
@@ -92,7 +92,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Train",
             tools,
             lambda t: t.comparing.ask_kind(),
-            hint="Untrained, with the same probe, such as an encoder beside a decoder",
+            hint="Untrained, with the same input, such as an encoder beside a decoder",
         ),
         Action(
             "train-gradients",
@@ -140,7 +140,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Train",
             tools,
             lambda t: t.figures.ask_curves(),
-            hint="Loss, accuracy and the course of each head, as they are shown, as PNG, SVG or PDF",
+            hint="Loss, accuracy and the course of each head, as shown, as PNG, SVG or PDF, or the numbers as CSV",
         ),
         Action(
             "train-answer-figure",
@@ -148,7 +148,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
             "Train",
             tools,
             lambda t: t.figures.ask_answers(),
-            hint="The answer to your text, the examples and the generated text, as PNG, SVG or PDF",
+            hint="The answer to your input, the examples and the generated text, as PNG, SVG or PDF",
         ),
         Action(
             "train-film",

@@ -172,6 +172,7 @@ class TrainTools(QObject):
         """Show the table of all runs."""
         from attnlab.ui.train.runs_dialog import RunsDialog
 
+        self.keeper.refresh()  # folders may have been moved, copied or deleted in a file manager
         RunsDialog(self.runs, self._window).open()
 
     @Slot()

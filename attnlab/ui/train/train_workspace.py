@@ -256,7 +256,6 @@ class TrainWorkspace(QObject):
     def _on_checked(self, found: Checked) -> None:
         if not self._broken:
             self.settings.show_checked(found)
-        self.header.show_about(self.session)
         if not found.problem:
             self.text.setVisible(found.writes_on)
             if not self.text.prompt.isModified():
@@ -265,6 +264,7 @@ class TrainWorkspace(QObject):
             self.views.show_curves()
         elif self._is_of_other_task(self.session.inspection.seen):
             self._show_nothing(found.problem)
+        self.header.show_about(self.session)
         self._show_state()
 
     def _is_of_other_task(self, seen: Seen | None) -> bool:

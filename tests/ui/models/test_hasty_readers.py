@@ -48,7 +48,7 @@ def wait_until_running(reader: ModelReader) -> None:
 
 
 def retype(reader: ModelReader, text: str) -> None:
-    field = reader.find(QPlainTextEdit, "Text")
+    field = reader.find(QPlainTextEdit, "Input")
     field.setFocus()
     field.selectAll()
     reader.type(text)
@@ -116,7 +116,7 @@ def test_undo_is_shown_in_the_text_even_while_the_text_has_the_focus(reader: Mod
     reader.models.session.undo()  # as the Edit menu does, which leaves the focus where it is
     reader.wait()
     assert reader.models.session.state.text == "c a d b f e c a d"
-    assert reader.find(QPlainTextEdit, "Text").toPlainText() == "c a d b f e c a d"
+    assert reader.find(QPlainTextEdit, "Input").toPlainText() == "c a d b f e c a d"
 
 
 def test_an_arrow_of_a_long_text_leaves_the_patterns_as_they_are(reader: ModelReader) -> None:

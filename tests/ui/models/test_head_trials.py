@@ -46,7 +46,7 @@ def test_what_is_off_does_not_matter_and_another_text_begins_anew(reader: ModelR
     reader.wait()
     assert reader.models.session.state.is_changed
     assert reader.models.session.trials.changes is known
-    reader.models.set_text("a b c a", "retype the text")
+    reader.models.set_text("a b c a", "retype the input")
     reader.wait()
     changes = reader.models.session.trials.changes
     assert changes is not None

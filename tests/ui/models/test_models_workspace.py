@@ -178,7 +178,7 @@ def choose(title: str) -> None:
 
 
 def test_typing_a_text_runs_the_model_again_and_a_bad_one_changes_nothing(reader: ModelReader) -> None:
-    field = reader.find(QPlainTextEdit, "Text")
+    field = reader.find(QPlainTextEdit, "Input")
     field.setFocus()
     field.selectAll()
     reader.type("b a b a")
@@ -204,7 +204,7 @@ def test_a_predicted_token_is_written_and_the_maps_grow(reader: ModelReader) -> 
     reader.click(answers.viewport(), answers.row_rect(0).center())
     reader.wait()
     assert reader.models.session.state.text == "c a d b f e c a d b"
-    assert reader.find(QPlainTextEdit, "Text").toPlainText() == "c a d b f e c a d b"
+    assert reader.find(QPlainTextEdit, "Input").toPlainText() == "c a d b f e c a d b"
     assert reader.in_map().shape == (10, 10)
     assert reader.list_predictions()[0][0] == "f"
     reader.click(answers.viewport(), answers.row_rect(0).center())
@@ -573,7 +573,7 @@ def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: 
     reader.wait()
     text = reader.models.session.state.text
     assert text.endswith("⟨")
-    assert reader.find(QPlainTextEdit, "Text").toPlainText() == text
+    assert reader.find(QPlainTextEdit, "Input").toPlainText() == text
     assert reader.models.session.state.source == folder
     assert not reader.models.panel.message.isVisible()
     reader.check_every_map()
@@ -587,7 +587,7 @@ def test_a_model_that_cannot_read_the_present_text_reads_one_of_its_own(reader: 
 @pytest.mark.slow
 def test_the_directions_of_the_lesson_switch_a_head_off_work(reader: ModelReader) -> None:
     """Follow its step “Try it on the model itself”, and read the predictions that the lesson tells."""
-    field = reader.find(QPlainTextEdit, "Text")
+    field = reader.find(QPlainTextEdit, "Input")
     field.setFocus()
     field.selectAll()
     reader.type("c a d b c a")
@@ -631,7 +631,7 @@ def test_a_text_that_was_typed_goes_with_the_next_model_and_an_example_does_not(
     reader.wait()
     assert reader.models.session.state.text != "c a d b f e c a d"
     reader.open()
-    reader.models.set_text("a b a b", "retype the text")
+    reader.models.set_text("a b a b", "retype the input")
     reader.wait()
     reader.models.open_model("induction")
     reader.wait()

@@ -67,30 +67,48 @@ def test_a_title_is_free_of_the_ring_around_the_map_above(reader: ModelReader) -
     assert between >= QFontMetricsF(face("tiny", scale())).ascent() + px(2) + px(4)
 
 
-@pytest.mark.parametrize(("width", "titled"), [(490, False), (1600, True)])
-def test_maps_too_narrow_for_their_titles_have_none(qtbot: QtBot, width: int, titled: bool) -> None:
+@pytest.mark.parametrize("width", [300, 490, 1600])
+@pytest.mark.parametrize(("layers", "heads", "tokens"), [(12, 12, 10), (6, 12, 49), (24, 16, 30), (2, 2, 5)])
+def test_sorted_maps_have_their_titles_at_every_width(
+    qtbot: QtBot, width: int, layers: int, heads: int, tokens: int
+) -> None:
     overview = HeadsOverview()
     qtbot.addWidget(overview)
     overview.resize(px(width), px(280))
-    titles = tuple(f"L{layer} H{head}" for layer in range(12) for head in range(12))
-    maps, tokens = np.full((144, 10, 10), 0.1, np.float32), ("the",) * 10
+    titles = tuple(f"L{layer} H{head}" for layer in range(layers) for head in range(heads))
+    maps, words = np.full((layers * heads, tokens, tokens), 0.1, np.float32), ("the",) * tokens
     overview.show_heads(
-        MapData(maps, "probability", find_scale(maps, "probability"), None, tokens, tokens, titles), None, 0, ()
+        MapData(maps, "probability", find_scale(maps, "probability"), None, words, words, titles), None, 0, ()
     )
     grid, font = overview.grid, face("tiny", scale())
     assert grid is not None
-    assert (grid.title_height > 0) is titled
-    slot = (grid.columns + grid.gap[1]) * grid.cell_width
-    assert not titled or slot >= QFontMetricsF(font).horizontalAdvance("11.11")
+    assert grid.title_height > 0
+    shortest = f"{layers - 1}.{heads - 1}"
+    assert (grid.columns + grid.gap[1]) * grid.cell_width >= QFontMetricsF(font).horizontalAdvance(shortest)
+    assert grid.y + grid.height <= overview.height()
+
+
+def test_eight_sorted_heads_fill_two_lines_of_a_large_card(qtbot: QtBot) -> None:
+    overview = HeadsOverview()
+    qtbot.addWidget(overview)
+    overview.resize(px(746), px(510))
+    maps, words = np.full((8, 49, 49), 0.1, np.float32), ("e",) * 49
+    titles = tuple(f"L{place // 4} H{place % 4}" for place in range(8))
+    overview.show_heads(
+        MapData(maps, "probability", find_scale(maps, "probability"), None, words, words, titles), None, 0, ()
+    )
+    assert overview.grid is not None
+    assert (overview.grid.per_row, overview.grid.lines) == (4, 2)
 
 
 @pytest.mark.parametrize("size", [100, 150])
-def test_the_ring_leaves_room_below_the_title_of_its_map(reader: ModelReader, size: int) -> None:
+def test_the_ring_leaves_room_below_the_title_of_its_map(reader: ModelReader, tmp_path: Path, size: int) -> None:
     reader.window.change_settings(type_size=size)
-    reader.open("reverse", "dacb⟨")
+    open_random(reader, tmp_path, "gpt2")
     reader.models.order.chosen.emit("previous")
     overview = reader.models.overview
     assert overview.grid is not None
+    assert overview.grid.lines > 1
     place = overview.grid.per_row  # above the first line of maps are the names of tokens
     overview.head_chosen.emit(place)
     left, top, *_ = overview.grid.rect(place, None, None)

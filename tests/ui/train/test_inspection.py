@@ -168,3 +168,17 @@ def test_a_run_of_another_task_that_is_opened_at_once_is_shown_and_not_what_was_
     assert seen
     assert set(seen) == {"copy"}
     session.close()
+
+
+def test_the_heads_of_the_newest_moment_are_measured_though_an_earlier_one_has_begun(qtbot: QtBot) -> None:
+    spec, inspection = make_spec("reverse"), Inspection()
+    weights = Inspector().make_first_weights(spec)
+    earlier = Waited(weights)
+    inspection.measure_heads((spec, 80, earlier))
+    qtbot.waitUntil(earlier.read.is_set)
+    inspection.measure_heads((spec, 120, weights))
+    with qtbot.waitSignal(inspection.heads_measured) as measured:
+        earlier.let.set()
+    assert measured.args is not None
+    assert measured.args[0].step == 120
+    inspection.stop()

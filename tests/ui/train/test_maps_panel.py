@@ -86,6 +86,10 @@ def test_a_click_enlarges_a_map_and_escape_shows_all(student: "Student") -> None
     student.key(Qt.Key.Key_Escape, maps.large_map.sheet)
     assert maps.large_map.index is None
     assert maps.view.isVisible()
+    maps.open_map(5)
+    student.choose(student.ws.settings.task, "Sort")
+    student.wait_for(lambda: maps.seen is not None and maps.seen.spec.task == "sort")
+    assert maps.large_map.index is None  # it would be a map of another task
 
 
 def test_all_maps_are_scrolled_as_before_after_a_large_one(student: "Student") -> None:

@@ -1,5 +1,6 @@
 """Curves and answers as figures: as they are shown, in the formats of all figures, and below the maps of a film."""
 
+import csv
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,7 +54,8 @@ def save(pupil: Pupil, action: str, path: Path) -> None:
     """Choose an action, and a file in the dialog that it opens."""
     pupil.window.actions_list[action].trigger()
     dialog = next(each for each in pupil.window.findChildren(QFileDialog) if each.isVisible())
-    assert [name.split("*")[1].rstrip(")") for name in dialog.nameFilters()] == list(list_scene_formats())
+    endings = [name.split("*")[1].rstrip(")") for name in dialog.nameFilters()]
+    assert endings == [*list_scene_formats(), *([".csv"] if action == "train-curves-figure" else [])]
     dialog.fileSelected.emit(str(path))
     dialog.close()
     assert pupil.trainer.footer.message.text() == f"Saved {path}"
@@ -94,6 +96,16 @@ def test_curves_and_answers_are_saved_as_they_are_shown(pupil: Pupil, tmp_path: 
     for title in ("LOSS", "HELD-OUT TOKENS CORRECT", "EACH HEAD: ANTI-DIAGONAL"):
         assert title in found
     assert {"held-out", "training"} <= set(found)
+    save(pupil, "train-curves-figure", tmp_path / "curves.csv")
+    rows = list(csv.DictReader((tmp_path / "curves.csv").read_text().splitlines()))
+    trained_at = [(int(row["step"]), float(row["training loss"])) for row in rows if row["training loss"]]
+    assert trained_at == list(zip(pupil.run.steps.tolist(), pupil.run.losses.tolist(), strict=True))
+    evaluated = [row for row in rows if row["held-out loss"]]
+    for row, metric in zip(evaluated, pupil.run.metrics, strict=True):
+        assert int(row["step"]) == metric.step
+        assert (float(row["held-out loss"]), float(row["held-out tokens right"])) == (metric.loss, metric.right)
+        found_norms = {name.removeprefix("gradient of "): row[name] for name in row if name.startswith("gradient of ")}
+        assert {name: float(norm) for name, norm in found_norms.items() if norm} == dict(metric.gradients)
     save(pupil, "train-answer-figure", tmp_path / "answers.svg")
     found = texts(tmp_path / "answers.svg")
     assert found[0] == f"Reverse, seed 0, step 30: {pupil.trainer.session.inspection.probe}"

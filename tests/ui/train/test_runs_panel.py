@@ -1,5 +1,6 @@
 """Saved runs: listed, overlaid, opened and continued, renamed and deleted."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.train.run_views import name_curves
 from attnlab.ui.train.run_words import describe_difference, describe_start, tell_apart
+from attnlab.ui.train.runs_dialog import RunsDialog
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -62,6 +64,27 @@ def test_a_saved_run_opens_with_its_moments_and_an_interrupted_one_continues(pup
     pupil.wait_for(lambda: pupil.run.step == 60 and not pupil.trainer.session.alive)
     assert pupil.run.steps.tolist() == list(range(60))
     pupil.wait_for(lambda: store.load(first).step == 60)
+
+
+@pytest.mark.slow
+def test_the_list_follows_folders_that_are_moved_and_copied_by_hand(pupil: Pupil) -> None:
+    first, _ = trained(pupil, 0), trained(pupil, 1)
+
+    def list_names() -> set[str]:
+        return {each.folder.name for each in pupil.tools.runs.found}
+
+    moved = first.rename(first.with_name("moved"))
+    pupil.tools.runs.open(first)
+    pupil.wait_for(lambda: "moved" in list_names())
+    assert first.name not in list_names()
+    assert pupil.trainer.footer.message.text().startswith("There is no file ")
+    shutil.copytree(moved, moved.with_name("copy"))
+    pupil.tools.show_runs()
+    pupil.wait_for(lambda: "copy" in list_names())
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    pupil.wait_for(lambda: dialog.table.rowCount() == 3)
+    dialog.close()
 
 
 @pytest.mark.slow

@@ -27,8 +27,11 @@ def test_an_invalid_head_count_is_reported_at_its_field_and_nothing_starts(stude
     student.type("heads", "5")
     student.wait_for(lambda: "divide d_model" in student.complaint("heads"))
     assert not start.isEnabled()
+    about = student.ws.header.about
+    assert about.text() == "GPT-style decoder · 2 layers × 4 heads · settings before the error"  # those of the maps
     student.type("heads", "2")
     student.wait_for(start.isEnabled)
+    assert about.text() == f"GPT-style decoder · 2 layers × 2 heads · {_count(student):,} parameters"
     assert not student.complaint("heads")
 
 

@@ -71,11 +71,11 @@ def test_preparation_runs_once_in_the_thread(qtbot: QtBot) -> None:
 
 def test_a_failed_request_is_reported_in_a_sentence(asked: Asked, qtbot: QtBot) -> None:
     def refuse() -> None:
-        raise TrainingError("The row has 9 letters; this task needs 1 to 8.")
+        raise TrainingError("The input has 9 letters; this task needs 1 to 8.")
 
     asked.ask("look", refuse)
     qtbot.waitUntil(lambda: bool(asked.refused))
-    assert asked.refused == [("look", "The row has 9 letters; this task needs 1 to 8.")]
+    assert asked.refused == [("look", "The input has 9 letters; this task needs 1 to 8.")]
 
 
 def test_an_unexpected_error_is_reported_and_the_thread_continues(

@@ -41,6 +41,8 @@ class Room:
     """Whether the columns of a single map are other tokens than its rows, so that they always need labels."""
     title_width: float = 0.0
     """The width that each of many maps needs for its title, in pixels; narrower maps have no titles."""
+    abreast: int = 0
+    """How many maps are side by side; 0 for the number that gives the largest cells."""
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +108,9 @@ def _arrange(
     width, height = (46 if room.tokens_across else 52) * factor, 30 * factor
     limits = Limits(width, height, label_width, label_height + title_height, title_height)
     count, rows, columns = shape
-    return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio, abreast=abreast)
+    return arrange(
+        room.area, rows, columns, count, limits, room.tokens_across, room.ratio, abreast=abreast or room.abreast
+    )
 
 
 def measure_widest(labels: tuple[str, ...], label_font: QFont) -> float:

@@ -98,7 +98,7 @@ class MapSheet(MapWidget):
         z = self.zoom
         return QRectF(self.rect()).adjusted(MARGIN * z, (MARGIN - 4) * z, -MARGIN * z, -(MARGIN + 28) * z)
 
-    def _fit(self, area: QRectF) -> Grid:
+    def _fit(self, area: QRectF, abreast: int = 0) -> Grid:
         assert self._data is not None
         rect = (area.x(), area.y(), area.width(), area.height())
         z, ratio = self.zoom, self.devicePixelRatioF()
@@ -113,6 +113,7 @@ class MapSheet(MapWidget):
             bold_rows=bool(self._data.bold_rows),
             has_own_columns=self._data.row_labels != self._data.column_labels,
             title_width=measure_titles(self._data.titles, face("tiny", z)),
+            abreast=abreast,
         )
         count, rows, columns = self._data.values.shape
         labels = choose_longest(self._data.row_labels), choose_longest(self._data.column_labels)
