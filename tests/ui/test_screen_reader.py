@@ -309,6 +309,21 @@ def test_an_unexpected_error_is_announced(person: "Person", ears: Ears, provoked
     assert provoked()
 
 
+def test_the_palette_says_the_line_that_enter_would_choose(person: "Person", ears: Ears) -> None:
+    person.key(Key.Key_K, CTRL)
+    count = len(person.window.command_palette.list_found())
+    assert ears.read[-1] == "Search the commands"
+    assert ears.said[-1].endswith(f", 1 of {count}")
+    person.type("causal")
+    found = person.window.command_palette.list_found()
+    assert ears.said[-1] == f"Causal mask, {found[0].section}, {found[0].shortcut}, 1 of {len(found)}"
+    person.key(Key.Key_Down)
+    assert ears.said[-1].startswith(found[1].title)
+    person.type("qqq")
+    assert ears.said[-1] == "No command matches. Esc closes."
+    person.key(Key.Key_Escape)
+
+
 def test_every_entry_of_the_menus_has_a_name(person: "Person", listening: None) -> None:
     rail = person.window.rail
     for button in (rail.menu_button, rail.help_button, rail.settings_button):
