@@ -194,4 +194,16 @@ def test_a_presentation_says_each_slide_and_its_cells(
     assert slide.childCount() >= values.size
     assert slide.child(1).text(NAME) == ears.said[-1]
     assert slide.child(6).text(NAME).endswith("not computed yet")
+    ears.forget()
+    person.key(Key.Key_H, widget=presentation)
+    assert ears.said[-1].startswith("Keys of the presentation. Right Space PageDown click: next. Left PageUp: back. ")
+    person.key(Key.Key_H, widget=presentation)
+    ears.forget()
+    person.key(Key.Key_End, widget=presentation)
+    person.settle()
+    assert [said for said in ears.said if "What does journey give?" in said] == ears.said[:1], "the window repeats it"
     presentation.close()
+    ears.forget()
+    person.key(Key.Key_Home)
+    person.settle()
+    assert ears.said, "the window stays silent after the presentation"
