@@ -19,6 +19,7 @@ _BLANKS = {
 _SAID = str.maketrans(
     {"−": "minus ", "∞": "infinity", "→": " to ", "←": " left ", "·": ",", "×": " times ", "÷": " over "}
 )
+_RAISED = re.compile(r"\^\{([^{}]*)\}")
 _TWICE = re.compile(r"\s+")
 
 
@@ -45,5 +46,5 @@ def speak_token(token: str) -> str:
 
 
 def speak_text(text: str) -> str:
-    """Return a text of the window for speech: one line, with words in place of signs such as − and →."""
-    return _TWICE.sub(" ", text.translate(_SAID)).replace(" ,", ",").strip()
+    """Return a text of the window for speech: one line, with words in place of exponents and signs such as − and →."""
+    return _TWICE.sub(" ", _RAISED.sub(r" to the \1", text).translate(_SAID)).replace(" ,", ",").strip()
