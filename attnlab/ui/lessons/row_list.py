@@ -74,7 +74,8 @@ class RowList(FollowsTheme, QListWidget):
             self.clear()
             for row in rows:
                 self.addItem(self._make_item(row))
-        if chosen != self.currentRow():
+        here = self.item(chosen)
+        if chosen != self.currentRow() or (here is not None and not here.isSelected()):  # Qt enters a list at row 0
             self.setCurrentRow(chosen)
         self.blockSignals(blocked)
 
