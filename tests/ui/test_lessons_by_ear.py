@@ -213,7 +213,9 @@ def test_a_presentation_says_each_slide_and_its_cells(
     ears.forget()
     person.key(Key.Key_End, widget=presentation)
     person.settle()
-    assert [said for said in ears.said if "What does journey give? Find" in said] == ears.said[:1], "the window repeats it"
+    assert [said for said in ears.said if "What does journey give? Find" in said] == ears.said[:1], (
+        "the window repeats it"
+    )
     presentation.close()
     ears.forget()
     person.key(Key.Key_Home)

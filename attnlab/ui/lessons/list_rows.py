@@ -48,7 +48,9 @@ class Row:
         number = f"{self.number}. " if self.number is not None else ""
         marks = [*(["here"] if self.now else []), *(["done"] if self.done and not self.state else [])]
         marked = f" ({', '.join(marks)})" if marks else ""
-        return " ".join(filter(None, (end_sentence(f"{number}{self.title}{marked}"), self.about, self.state, self.caption)))
+        return " ".join(
+            filter(None, (end_sentence(f"{number}{self.title}{marked}"), self.about, self.state, self.caption))
+        )
 
 
 @guarded
