@@ -17,7 +17,7 @@ _SILENT = "announces_nothing"
 
 
 def announce(text: str, widget: QWidget, about: str = "") -> None:
-    """Have a screen reader say a text about a widget; without one, for an empty text and in a silent window, do nothing.
+    """Have a screen reader say a text about a widget; do nothing without one, and in a silent window.
 
     While a mouse button is down, as when a number is dragged, only the last text ``about`` the same thing is said,
     once it is released.

@@ -211,7 +211,7 @@ class Playground(QObject):
         return True
 
     def escape(self) -> None:
-        """Leave the card that fills the canvas, the focus on it; then release the held cell: the arrows walk the steps."""
+        """Leave the card that fills the canvas, but not its focus; else release one thing: arrows walk the steps."""
         was_alone = self.document.view.alone is not None
         self.let_go()
         if not was_alone:
