@@ -19,6 +19,7 @@ _BLANKS = {
 _SAID = str.maketrans(
     {"−": "minus ", "∞": "infinity", "→": " to ", "←": " left ", "·": ",", "×": " times ", "÷": " over "}
 )
+_RAISED = re.compile(r"\^\{([^{}]*)\}")
 _TWICE = re.compile(r"\s+")
 
 
@@ -44,6 +45,11 @@ def speak_token(token: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
+def end_sentence(text: str) -> str:
+    """Return a title as a sentence of its own: with a full stop, unless it has its mark, as a question has."""
+    return text if text[-1:] in ("", "?", "!", ".", "…") else f"{text}."
+
+
 def speak_text(text: str) -> str:
-    """Return a text of the window for speech: one line, with words in place of signs such as − and →."""
-    return _TWICE.sub(" ", text.translate(_SAID)).replace(" ,", ",").strip()
+    """Return a text of the window for speech: one line, with words in place of exponents and signs such as − and →."""
+    return _TWICE.sub(" ", _RAISED.sub(r" to the \1", text).translate(_SAID)).replace(" ,", ",").strip()

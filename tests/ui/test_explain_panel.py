@@ -216,12 +216,12 @@ def test_a_weight_is_written_as_numbered_steps_with_the_numbers_on_the_cards(per
         *(f"{q:.4f} times {k:.4f} = {q * k:.4f}" for q, k in zip(query, key, strict=True)),
         f"{person.painted('scores')[0, 2, 1]:.4f}",
         f"2 Scaled over √2: {scaled[1]:.4f}",
-        "3 Softmax e^{scaled} over sum of the row",
+        "3 Softmax e to the scaled over sum of the row",
         *(
             f"Weights, row of “starts”, {token}, {power:.4f}, weight {weight:.4f}"
             for token, power, weight in zip(person.experiment.tokens, powers, weights, strict=True)
         ),
-        f"sum: {powers.sum():.4f} = 1.0000",
+        f"sum: {powers.sum():.4f}, weights 1.0000",
         f"{powers[1]:.4f} over {powers.sum():.4f} = {weights[1]:.4f}",
         "4 Into the context weight times value",
         *(f"{weights[1]:.4f} times {v:.4f} = {weights[1] * v:.4f}" for v in values),

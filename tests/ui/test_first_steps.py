@@ -46,9 +46,9 @@ def do_all(person: Person) -> None:
 
 def test_a_newcomer_finds_three_things_to_do_and_a_lesson(person: Person) -> None:
     assert read(person) == [
-        "To do: Point at a weight: Explain writes it out",
-        "To do: Drag a number in Wq and watch",
-        "To do: Walk the steps with ◀ ▶ below",
+        "To do: Go to a weight on its card with the arrow keys: Explain writes it out.",
+        "To do: Change a number in W_q with the up and down keys: the weight is said again.",
+        "To do: Walk the steps with Page Down and Page Up.",
     ]
     assert person.find(QPushButton, "Start the first lesson").isEnabled()
     assert links(person) == []

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit
 
+from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ears import NAME, Ears, element, names
@@ -176,6 +177,17 @@ def test_every_part_of_the_panel_has_a_name(person: "Person", lessons: "LessonCo
     assert all(element(button).text(NAME) for button in buttons)
 
 
+def test_the_lesson_on_the_page_is_the_chosen_one_of_the_list(person: "Person", ears: Ears) -> None:
+    person.key(Key.Key_2, CTRL)  # the focus is in the list before the lessons are
+    person.settle()
+    shelf = next(each for each in person.window.findChildren(RowList) if each.accessibleName() == "Lessons")
+    assert shelf.hasFocus()
+    assert [index.row() for index in shelf.selectedIndexes()] == [0]
+    chosen = element(shelf).child(0)
+    assert chosen.state().selected
+    assert chosen.text(NAME).startswith("1. Why attention? A sentence squeezed into one vector")
+
+
 def test_a_presentation_says_each_slide_and_its_cells(
     person: "Person", lessons: "LessonController", ears: Ears
 ) -> None:
@@ -194,4 +206,18 @@ def test_a_presentation_says_each_slide_and_its_cells(
     assert slide.childCount() >= values.size
     assert slide.child(1).text(NAME) == ears.said[-1]
     assert slide.child(6).text(NAME).endswith("not computed yet")
+    ears.forget()
+    person.key(Key.Key_H, widget=presentation)
+    assert ears.said[-1].startswith("Keys of the presentation. Right Space PageDown click: next. Left PageUp: back. ")
+    person.key(Key.Key_H, widget=presentation)
+    ears.forget()
+    person.key(Key.Key_End, widget=presentation)
+    person.settle()
+    assert [said for said in ears.said if "What does journey give? Find" in said] == ears.said[:1], (
+        "the window repeats it"
+    )
     presentation.close()
+    ears.forget()
+    person.key(Key.Key_Home)
+    person.settle()
+    assert ears.said, "the window stays silent after the presentation"

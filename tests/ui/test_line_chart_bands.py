@@ -23,6 +23,6 @@ def test_a_band_is_drawn_between_its_edges_and_below_the_curves(qtbot: QtBot) ->
     inside = [picture.pixelColor(round(scale.x(51)), round(scale.y(y))) for y in (2.7, 3.3)]
     assert inside[0] == inside[1] != ground
     assert picture.pixelColor(round(scale.x(51)), round(scale.y(4.1))) == ground
-    assert "seeds 0 to 4: from 2 to 4 now" in chart.accessibleDescription()
+    assert "seeds 0 to 4: from 2 to 4 now" in chart.accessibleName()
     chart.show_bands([])
     assert chart.grab().toImage().pixelColor(round(scale.x(51)), 20) == ground

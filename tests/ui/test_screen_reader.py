@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QLabel
 
 from attnlab.attention.stages.explain import Cell
 from tests.ears import NAME, Ears, element, names
@@ -234,6 +235,21 @@ def test_an_edit_announces_the_new_value_of_the_held_cell(person: "Person", ears
     assert ears.said == ["Causal on", f"weights, starts to journey, now {person.painted('weights')[0, 2, 1]:.4f}"]
 
 
+def test_a_number_changed_by_a_key_is_said_once_and_a_switch_after_it(person: "Person", ears: Ears) -> None:
+    person.open_table("W_q")
+    table = person.playground.inputs.table
+    table.setFocus()
+    ears.forget()
+    person.key(Key.Key_Up)
+    person.settle()
+    assert ears.said == ["W_q, row x0, column 0, 0.3961"]
+    person.key(Key.Key_M, CTRL)
+    person.settle()
+    assert ears.said[1:] == ["Causal on"]
+    labels = {element(label).text(NAME) for label in person.playground.inputs.findChildren(QLabel)}
+    assert {"d_model", "d_k", "d_v"} <= labels
+
+
 def test_a_drag_announces_its_last_value_when_it_ends(person: "Person", ears: Ears) -> None:
     person.click_cell("weights", 2, 1)
     person.settle()
@@ -274,8 +290,12 @@ def test_a_card_alone_and_the_state_shown_are_announced(person: "Person", ears: 
     card.setFocus()
     person.key(Key.Key_Return, widget=card)
     assert ears.said[-1] == "Weights alone"
-    person.key(Key.Key_Return, widget=card)
+    person.key(Key.Key_Down, widget=card)
+    person.key(Key.Key_Escape)
     assert ears.said[-1] == "All cards"
+    assert card.hasFocus()
+    person.key(Key.Key_Escape)
+    assert person.playground.canvas.hasFocus()
     person.playground.comparison.toggle()
     person.key(Key.Key_M, CTRL)
     person.settle()
@@ -307,6 +327,21 @@ def test_an_unexpected_error_is_announced(person: "Person", ears: Ears, provoked
     person.wait_for(lambda: bool(ears.said))
     assert ears.said[-1] == "Something went wrong inside attnlab while adding: IndexError: far away."
     assert provoked()
+
+
+def test_the_palette_says_the_line_that_enter_would_choose(person: "Person", ears: Ears) -> None:
+    person.key(Key.Key_K, CTRL)
+    count = len(person.window.command_palette.list_found())
+    assert ears.read[-1] == "Search the commands"
+    assert ears.said[-1].endswith(f", 1 of {count}")
+    person.type("causal")
+    found = person.window.command_palette.list_found()
+    assert ears.said[-1] == f"Causal mask, {found[0].section}, {found[0].shortcut}, 1 of {len(found)}"
+    person.key(Key.Key_Down)
+    assert ears.said[-1].startswith(found[1].title)
+    person.type("qqq")
+    assert ears.said[-1] == "No command matches. Esc closes."
+    person.key(Key.Key_Escape)
 
 
 def test_every_entry_of_the_menus_has_a_name(person: "Person", listening: None) -> None:

@@ -96,11 +96,11 @@ class Steps:
 
 
 def speak_term(term: Term) -> str:
-    """Return a line as plain text: "journey: 0.3791 × 0.3951 = 0.1498"."""
+    """Return a line as plain text: "journey: 0.3791 × 0.3951 = 0.1498"; the foot of a row has a sum in each column."""
     label = f"{term.label}: " if term.label else ""
     expression = plain(term.expression)
-    equals = f" = {term.result}" if term.result and expression else term.result
-    return f"{label}{expression}{equals}"
+    joint = "" if not (term.result and expression) else ", weights " if term.is_muted else " = "
+    return f"{label}{expression}{joint}{term.result}"
 
 
 def write_products(

@@ -7,6 +7,7 @@ from shiboken6 import isValid
 
 from attnlab.ui.app.command_list import CommandDelegate, CommandModel, Found, search
 from attnlab.ui.base.actions import ActionList
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import palette_of
@@ -64,6 +65,7 @@ class CommandPalette(QWidget):
         self.show()
         self.raise_()
         self._field.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._tell()
         app = QApplication.instance()
         if app is not None:
             app.installEventFilter(self)
@@ -123,6 +125,14 @@ class CommandPalette(QWidget):
         self._move(1)
         if self.isVisible():
             self._place()
+            self._tell()
+
+    def _tell(self) -> None:
+        """Announce the line that Enter would choose, and how many there are: the focus stays in the field."""
+        chosen, count = self._list.currentIndex(), len(self._model.found)
+        index = chosen if chosen.isValid() else self._model.index(0)
+        line = index.data(Qt.ItemDataRole.AccessibleTextRole)
+        announce(f"{line}, {index.row() + 1} of {count}" if count else self._nothing.text(), self)
 
     def _on_mouse_moved(self, event: QMouseEvent) -> None:
         """Select the line under the mouse, but only if the mouse moved, not if the list scrolled beneath it."""
@@ -139,6 +149,7 @@ class CommandPalette(QWidget):
         key = Qt.Key(event.key())
         if key in _MOVES:
             self._move(_MOVES[key])
+            self._tell()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self._list.currentIndex().isValid():
                 self._choose(self._list.currentIndex().row())

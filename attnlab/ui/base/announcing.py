@@ -12,20 +12,27 @@ from attnlab.ui.base.guard import guarded
 
 _TITLE = "spoken_title"
 """The property with the name that a label had before it showed a text."""
+_SILENT = "announces_nothing"
+"""The property of a window that is silent."""
 
 
 def announce(text: str, widget: QWidget, about: str = "") -> None:
-    """Have a screen reader say a text about a widget; without one, and for an empty text, do nothing.
+    """Have a screen reader say a text about a widget; do nothing without one, and in a silent window.
 
     While a mouse button is down, as when a number is dragged, only the last text ``about`` the same thing is said,
     once it is released.
     """
-    if not text or not QAccessible.isActive():
+    if not text or not QAccessible.isActive() or widget.window().property(_SILENT):
         return
     if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
         _held_back.add(text, widget, about)
     else:
         _say(text, widget)
+
+
+def silence(window: QWidget, on: bool) -> None:
+    """Have a window announce nothing, as while a presentation in front of it says the same; or end that."""
+    window.setProperty(_SILENT, on)
 
 
 def show_text(label: QLabel, text: str) -> None:

@@ -22,6 +22,7 @@ from attnlab.ui.base.guard import guarded
 KEPT = 4096
 """The number of cells of a widget whose elements are kept; a map of 512 tokens has 262,144 cells."""
 Role, Text = QAccessible.Role, QAccessible.Text
+_LOWERED = re.compile(r"<sub>(.*?)</sub>")
 _MARKUP = re.compile(r"</?[a-z]+[^<>]*>|&[a-z]+;")
 Element = Any
 """An object of Qt or None, which Qt accepts and the types of PySide do not know."""
@@ -237,7 +238,7 @@ class _Label(QAccessibleWidget):
             return super().text(kind)
         name, text = label.accessibleName(), label.text()
         if label.textFormat() != Qt.TextFormat.PlainText and _MARKUP.search(text):
-            text = QTextDocumentFragment.fromHtml(text).toPlainText()
+            text = QTextDocumentFragment.fromHtml(_LOWERED.sub(r"_\1", text)).toPlainText()
         if not name or not text or ": " in name or text in name:
             return name or text
         return f"{name}: {text}"

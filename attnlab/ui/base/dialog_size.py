@@ -5,17 +5,17 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from attnlab.ui.base.theme import px
 
+_SHARE = 0.9
+"""How much of its parent window a dialog covers at most, in width and in height, if its least size allows."""
+
 
 def fit(dialog: QDialog, least: tuple[int, int], wished: tuple[int, int]) -> None:
-    """Resize a dialog to ``wished`` pixels at the present size of type, but no larger than its parent window."""
+    """Resize a dialog to ``wished`` pixels at the present size of type, but so that its parent window stays in view."""
     parent = dialog.parentWidget()
     room = parent.window().size() if parent is not None else dialog.screen().availableSize()
-    sizes = [
-        [min(px(side), most) for side, most in zip(size, (room.width(), room.height()), strict=True)]
-        for size in (least, wished)
-    ]
-    dialog.setMinimumSize(*sizes[0])
-    dialog.resize(*sizes[1])
+    sides = room.width(), room.height()
+    dialog.setMinimumSize(*(min(px(side), most) for side, most in zip(least, sides, strict=True)))
+    dialog.resize(*(min(px(side), int(_SHARE * most)) for side, most in zip(wished, sides, strict=True)))
 
 
 def move_aside(dialog: QDialog, widget: QWidget) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.base.announcing import silence
 from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.workspace import Host, Presenting
 from attnlab.ui.lessons.draft_files import FILTER
@@ -192,6 +193,7 @@ class LessonController(QObject):
         still = self._window.settings.reduced_motion
         self.presentation = PresentWindow(self._playground, self.player, self._window, reduced_motion=still)
         self.presentation.left.connect(self._on_left)
+        silence(self._window, True)
         self.presentation.present()
 
     def _is_at(self, lesson: Lesson, step: int) -> bool:
@@ -200,6 +202,7 @@ class LessonController(QObject):
 
     @Slot()
     def _on_left(self) -> None:
+        silence(self._window, False)
         if self.presentation is not None:
             self.presentation.deleteLater()
             self.presentation = None

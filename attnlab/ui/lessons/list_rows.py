@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from attnlab.base.spoken_text import end_sentence
 from attnlab.figures.palette import Palette
 from attnlab.figures.subscripts import draw_text
 from attnlab.ui.base.guard import guarded
@@ -47,7 +48,9 @@ class Row:
         number = f"{self.number}. " if self.number is not None else ""
         marks = [*(["here"] if self.now else []), *(["done"] if self.done and not self.state else [])]
         marked = f" ({', '.join(marks)})" if marks else ""
-        return " ".join(filter(None, (f"{number}{self.title}{marked}.", self.about, self.state, self.caption)))
+        return " ".join(
+            filter(None, (end_sentence(f"{number}{self.title}{marked}"), self.about, self.state, self.caption))
+        )
 
 
 @guarded

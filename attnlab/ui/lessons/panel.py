@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.stages.table import BY_NAME
+from attnlab.base.spoken_text import end_sentence
 from attnlab.base.text_marks import read_aloud
 from attnlab.figures.slides.slide_markdown import split_note_lines
 from attnlab.lessons.lenses import LENSES
@@ -283,8 +284,7 @@ class LessonPanel(FollowsTheme, QFrame):
         if before is None:
             self._place.forget()
             ask = self._asked if not self._question.isHidden() else ""
-            title = self._title.text()
-            title = title if title[-1:] in ("?", "!", ".") else f"{title}."
+            title = end_sentence(self._title.text())
             texts = f"Step {slide.index + 1} of {slide.count}: {title}", self._text.words, answer, ask
             announce(" ".join(filter(None, texts)), self, "lesson")
         elif before[1] != player.frame_index:

@@ -74,7 +74,8 @@ class RowList(FollowsTheme, QListWidget):
             self.clear()
             for row in rows:
                 self.addItem(self._make_item(row))
-        if chosen != self.currentRow():
+        selected = [index.row() for index in self.selectedIndexes()]  # none where Qt entered the list at row 0
+        if chosen != self.currentRow() or (chosen >= 0 and selected != [chosen]):
             self.setCurrentRow(chosen)
         self.blockSignals(blocked)
 

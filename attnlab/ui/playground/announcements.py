@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document
     from attnlab.ui.playground.canvas import Canvas
     from attnlab.ui.playground.step_bar import StepBar
+    from attnlab.ui.widgets.matrix.matrix_view import MatrixView
 
 LOOKS = {
     "present": "Current state",
@@ -31,9 +32,11 @@ class Announcements(QObject):
     Create it after the views, which must show a change before it is announced.
     """
 
-    def __init__(self, document: "Document", canvas: "Canvas", step_bar: "StepBar", parent: QObject) -> None:
+    def __init__(
+        self, document: "Document", canvas: "Canvas", step_bar: "StepBar", table: "MatrixView", parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._document, self._canvas, self._step_bar = document, canvas, step_bar
+        self._document, self._canvas, self._step_bar, self._table = document, canvas, step_bar, table
         history = document.history
         self._index = history.index
         self._shown: ref[Scene] = ref(history.current.scene)
@@ -59,7 +62,7 @@ class Announcements(QObject):
             self._say(f"Undid: {history.entries[index].label}", "edit")
         elif walked and index == history.index - 1:
             self._say(f"Redid: {now.label}", "edit")
-        else:
+        elif not (isinstance(now.gesture, tuple) and now.gesture[0] == "table" and self._table.said_edit):
             self._say(f"Back to: {now.label}" if walked else now.label, "edit")
 
     @Slot(object)

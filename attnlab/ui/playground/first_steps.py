@@ -20,16 +20,25 @@ _BY_HAND = ("drag", "wheel", "step", "type")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to try; ``text`` is rich text."""
+    """One thing to try; ``text`` is rich text, and ``spoken`` says how to do it with the keyboard."""
 
     name: str
     text: str
+    spoken: str
 
 
 STEPS = (
-    Step("weight", "Point at a weight: <i>Explain</i> writes it out"),
-    Step("number", "Drag a number in W<sub>q</sub> and watch"),
-    Step("walk", "Walk the steps with ◀ ▶ below"),
+    Step(
+        "weight",
+        "Point at a weight: <i>Explain</i> writes it out",
+        "Go to a weight on its card with the arrow keys: Explain writes it out.",
+    ),
+    Step(
+        "number",
+        "Drag a number in W<sub>q</sub> and watch",
+        "Change a number in W_q with the up and down keys: the weight is said again.",
+    ),
+    Step("walk", "Walk the steps with ◀ ▶ below", "Walk the steps with Page Down and Page Up."),
 )
 
 

@@ -1,14 +1,14 @@
 """The card of the first steps: a tick and a sentence for each, a lesson to start with, and a button to close it."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QTextDocumentFragment
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.base.themed import FollowsTheme, palette_of, set_role
-from attnlab.ui.playground.first_steps import STEPS, FirstSteps
+from attnlab.ui.playground.first_steps import STEPS, FirstSteps, Step
 
 _TICK = ((-3.2, 0.2), (-0.9, 2.6), (3.3, -2.4))
 
@@ -47,10 +47,10 @@ class Tick(FollowsTheme, QWidget):
 class StepRow(QWidget):
     """One step: its tick and its sentence, muted once it is done."""
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+    def __init__(self, step: Step, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.tick, self.label = Tick(), QLabel(text)
-        self._plain = QTextDocumentFragment.fromHtml(text).toPlainText()
+        self.tick, self.label = Tick(), QLabel(step.text)
+        self._spoken = step.spoken
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setWordWrap(True)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -66,7 +66,7 @@ class StepRow(QWidget):
         self.tick.is_done = done
         self.tick.update()
         set_role(self.label, "muted" if done else "")
-        self.label.setAccessibleName(f"{'Done' if done else 'To do'}: {self._plain}")
+        self.label.setAccessibleName(f"{'Done' if done else 'To do'}: {self._spoken}")
 
 
 @guarded
@@ -87,7 +87,7 @@ class FirstStepsCard(FollowsTheme, QFrame):
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
         head.addWidget(self.close_button)
-        self.rows = {step.name: StepRow(step.text) for step in STEPS}
+        self.rows = {step.name: StepRow(step) for step in STEPS}
         self.lesson_button = QPushButton("Start the first lesson")
         self.lesson_button.setProperty("primary", "true")
         self.lesson_button.setToolTip("It explains, beside the playground, what these numbers are")

@@ -86,7 +86,7 @@ class Playground(QObject):
         self.first_steps.watch(self.canvas, self.inputs, self.step_bar)
         self.first_steps_place = FirstStepsPlace(self.first_steps, self.inputs, self.lenses)
         self._connect()
-        self.announcements = Announcements(self.document, self.canvas, self.step_bar, self)
+        self.announcements = Announcements(self.document, self.canvas, self.step_bar, self.inputs.table, self)
         self.computed.connect(self.announcements.show_computed)
         self.numbers.request()
         self._on_scene_changed(scene)
@@ -211,9 +211,11 @@ class Playground(QObject):
         return True
 
     def escape(self) -> None:
-        """Release the held cell, then the card that fills the canvas; then the arrows walk the steps again."""
+        """Leave the card that fills the canvas, but not its focus; else release one thing: arrows walk the steps."""
+        was_alone = self.document.view.alone is not None
         self.let_go()
-        self.canvas.setFocus()
+        if not was_alone:
+            self.canvas.setFocus()
 
     def arrange(self, width: int) -> None:
         """Divide a width in pixels among the columns."""

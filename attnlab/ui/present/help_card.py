@@ -1,11 +1,12 @@
 """The card over a slide that lists the keys."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF, QMouseEvent
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_text import make_face
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 
@@ -29,6 +30,8 @@ KEYS = (
     ("H or ?", "this card"),
     ("Esc  F5", "leave"),
 )
+_SAID = str.maketrans({"→": "Right", "←": "Left", "+": "plus", "−": "minus", ".": "full stop", "?": "question mark"})
+"""Keys whose signs speech leaves out."""
 
 
 @guarded
@@ -66,6 +69,10 @@ class HelpCard(QWidget):
         self._grid.setVerticalSpacing(round(0.9 * unit))
         self._grid.setHorizontalSpacing(round(QFontMetricsF(make_face(size)).height()))
         self.adjustSize()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        keys = (f"{keys.translate(_SAID)}: {what}" for keys, what in KEYS)
+        announce(f"{self.accessibleName()}. {'. '.join(keys)}.", self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.hide()

@@ -1,7 +1,7 @@
 """A slide in words, for screen readers: its texts, and the names of the cells of its main map."""
 
 from attnlab.base.counted import format_count
-from attnlab.base.spoken_text import speak_text
+from attnlab.base.spoken_text import end_sentence, speak_text
 from attnlab.figures.slides.slide_content import Paragraph, SlideContent, SlideMap
 from attnlab.ui.widgets.maps.spoken_maps import are_tokens, name_cell, split_cell
 
@@ -10,7 +10,7 @@ def speak_slide(content: SlideContent) -> str:
     """Return the heading, the title and the texts of a slide; covered numbers are "covered"."""
     pictures = [f"Picture: {picture.alt}" for picture in content.pictures]
     texts = [*map(_read, _list_texts(content)), *pictures, content.ask, *describe_choices(content)]
-    return speak_text(" ".join([f"{content.heading}: {content.title}.", *texts]))
+    return speak_text(" ".join([f"{content.heading}: {end_sentence(content.title)}", *texts]))
 
 
 def describe_choices(content: SlideContent) -> list[str]:

@@ -37,9 +37,9 @@ class FormulaLabel(FollowsTheme, QLabel):
     def setText(self, text: str) -> None:
         """Show a plain text, its subscripts lowered; the label is called so unless it has a name of its own."""
         if text != self._text:  # writing rich text again has it laid out and painted again
-            if self.accessibleName() in ("", self._text):
+            named, self._text = self.accessibleName() in ("", self._text), text
+            if named:
                 self.setAccessibleName(text)
-            self._text = text
             self.restyle()
 
     @property

@@ -30,7 +30,7 @@ def test_a_press_chooses_the_nearest_moment(line: Timeline, qtbot: QtBot) -> Non
         _click(line, line.place_of(3) + QPointF(4, 0))
     assert chosen.args == [3]
     assert line.current == 3
-    assert line.accessibleDescription() == "moment 4 of 6, step 40 · loss 0.86"
+    assert line.accessibleName() == "Time line: moment 4 of 6, step 40 · loss 0.86"
 
 
 def test_dragging_passes_through_the_moments(line: Timeline) -> None:
@@ -78,7 +78,7 @@ def test_an_empty_time_line_emits_nothing(line: Timeline) -> None:
     for key in (Qt.Key.Key_End, Qt.Key.Key_M):
         QTest.keyClick(line, key)
     assert not seen
-    assert line.accessibleDescription() == "nothing is recorded"
+    assert line.accessibleName() == "Time line: nothing is recorded"
     assert "Nothing is recorded yet" in line.tool_tip(QPointF(300, 20))
 
 

@@ -98,7 +98,6 @@ class Curves(FollowsTheme, Surface):
         told = "; ".join(_describe_curve(curve) for curve in self._curves)
         title = self._title.text() or f"{y_label} against {x_label}"
         self.setAccessibleName(f"{title}: {told}" if told else title)
-        self.setAccessibleDescription(told)
 
     def tool_tip(self, at: QPointF) -> str:
         """Return the tool tip at a point of the plot: the nearest value, "" outside."""

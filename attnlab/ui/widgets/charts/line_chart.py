@@ -254,7 +254,6 @@ class LineChart(Drawn):
         ]
         told = "; ".join([*map(describe_line, self._lines), *map(describe_band, self._bands), *marks, *shown])
         self.setAccessibleName(f"{self._name}: {told}" if told else self._name)
-        self.setAccessibleDescription(told)
 
     def _draw_static(self) -> QPixmap:
         """Return a picture of all but the cursor, so that its moves need not redraw thousands of points."""

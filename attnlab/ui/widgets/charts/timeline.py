@@ -144,7 +144,6 @@ class Timeline(HasCells, KeepsKeys, Drawn):
             else "nothing is recorded"
         )
         self.setAccessibleName(f"Time line: {told}")
-        self.setAccessibleDescription(told)
 
     def _span(self) -> tuple[float, float]:
         """Return the start and the length of the line, in pixels."""

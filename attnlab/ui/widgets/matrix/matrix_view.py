@@ -59,6 +59,8 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.setAccessibleName("Matrix")
+        self.said_edit = False
+        """Whether the last new number was announced, as the only one that changed."""
 
     # Calls of the owner
 
@@ -86,6 +88,7 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
         at = self._selection if QAccessible.isActive() and self.hasFocus() else None
         edited = at is not None and [at.row, at.column] in changed
         self._values, self._group, self._editable, self._limit = fresh, group, editable, limit
+        self.said_edit = False
         self._take_labels(*labels)
         if alike and len(changed) <= _FEW_CELLS:
             self._on_arranged()
@@ -93,6 +96,7 @@ class MatrixView(HasCells, FollowsTheme, QAbstractScrollArea):
             grid = self.grid()
             for row, column in changed:
                 self.viewport().update(grid.cell(row, column))
+            self.said_edit = edited and len(changed) == 1
             if edited and self.current_cell is not None:
                 announce(self.name_cell(self.current_cell), self, "number")
             return
