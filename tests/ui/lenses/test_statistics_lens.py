@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -156,6 +156,31 @@ def test_large_type_folds_the_explanation_until_a_row_is_activated(sit_down: Cal
     cell = person.document.view.cell
     assert cell is not None
     assert (cell.stage, cell.row) == ("weights", 7)
+
+
+def test_long_tables_stand_beside_each_other_where_there_is_room(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8", size=(1920, 1080), settings=Settings(theme="light"))
+    person.playground.lenses.open_lens("statistics")
+    (lens,) = person.window.findChildren(StatisticsLens)
+
+    def stand(*, beside: bool) -> bool:
+        rows, heads, stages = (
+            QRect(table.mapTo(lens, QPoint()), table.size()) for table in (lens.rows, lens.heads, lens.stages)
+        )
+        upper = rows if lens.rows.isVisible() else heads
+        return stages.left() > upper.right() if beside else stages.top() > upper.bottom()
+
+    person.wait_for(lambda: stand(beside=True))
+    assert lens.rows.width() >= lens.rows.measure_width()
+    assert lens.stages.width() >= lens.stages.measure_width()
+    look(lens, "Heads")  # all eight lines have room above the stages
+    person.wait_for(lambda: stand(beside=False))
+    look(lens, "Rows")
+    person.wait_for(lambda: stand(beside=True))
+    person.window.change_settings(type_size=175)  # too wide for both
+    person.wait_for(lambda: stand(beside=False))
+    person.window.change_settings(type_size=100)
+    person.wait_for(lambda: stand(beside=True))
 
 
 def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, trace: Trace, qtbot: QtBot) -> None:

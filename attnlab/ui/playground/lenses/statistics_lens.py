@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from attnlab.attention.measures.statistics import WeightsStatistics, name_strongest, stage_summary, statistics_of
@@ -33,8 +33,6 @@ _MEASURES = (
 
 PAGE_PX = 44
 """The margins of the page and the width of its scroll bar."""
-MARGIN_PX = 8
-"""The space between a table and the line between the two."""
 
 
 class StatisticsLens(Lens):
@@ -66,19 +64,11 @@ class StatisticsLens(Lens):
         self.rows.view.setToolTip("Double-click a row or press Enter to have its largest weight explained")
         self.rows.row_activated.connect(self._on_row_activated)
         self.heads.hide()
-        self.split = FittedSplitter(self._upper(), _with_margin(self.stages))
+        self.split = FittedSplitter(_stack(self.rows, self.heads), _stack(self.stages), self._measure)
         column = scrolling_column(self)
         column.setSpacing(8)
         column.addLayout(bar)
         column.addWidget(self.split, 1)
-
-    def _upper(self) -> QWidget:
-        upper = QWidget()
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, MARGIN_PX)
-        column.addWidget(self.rows)
-        column.addWidget(self.heads)
-        return upper
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Describe another trace; order and selection are kept."""
@@ -104,8 +94,12 @@ class StatisticsLens(Lens):
         else:
             self._show_rows(self._trace, self._view.head)
         self._show_stages(self._trace, self._view.head)
-        upper = self.heads if self._looks["heads"].isChecked() else self.rows
-        self.split.set_needs(upper.measure_height() + MARGIN_PX, self.stages.measure_height() + MARGIN_PX)
+
+    def _measure(self) -> tuple[QSize, QSize]:
+        """Return the sizes with which the visible tables show all their rows."""
+        tables = self.heads if self._looks["heads"].isChecked() else self.rows, self.stages
+        first, second = (QSize(table.measure_width(), table.measure_height()) for table in tables)
+        return first, second
 
     def _show_rows(self, trace: "Trace", head: int | str) -> None:
         e, s = trace.experiment, statistics_of(trace, "weights", head)
@@ -181,10 +175,8 @@ def _count(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.0f}"
 
 
-def _with_margin(table: NumberTable) -> QWidget:
-    """Return a widget with a table and a margin towards the splitter's line."""
-    lower = QWidget()
-    column = QVBoxLayout(lower)
-    column.setContentsMargins(0, MARGIN_PX, 0, 0)
-    column.addWidget(table)
-    return lower
+def _stack(*tables: NumberTable) -> QVBoxLayout:
+    column = QVBoxLayout()
+    for table in tables:
+        column.addWidget(table)
+    return column
