@@ -36,36 +36,40 @@ def fill_course(pupil: Pupil) -> None:
 
 EYES = "attnlab.ui.train.inspector"
 LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
-    "look": ("computing the maps", "attnlab.training.look.Viewer.look", lambda p: p.trainer.session.look_at(10)),
-    "request_examples": (
+    "train/inspection.py Inspection.look": (
+        "computing the maps",
+        "attnlab.training.look.Viewer.look",
+        lambda p: p.trainer.session.look_at(10),
+    ),
+    "train/inspection.py Inspection.request_examples": (
         "computing the examples",
         "attnlab.training.look.Viewer.write_examples",
         lambda p: p.trainer.session.inspection.request_examples(p.trainer.session.find_moment()),
     ),
-    "measure_heads": (
+    "train/inspection.py Inspection.measure_heads": (
         "measuring the heads",
         "attnlab.training.head_effects.measure_next_head",
         lambda p: p.trainer.session.inspection.measure_heads(p.trainer.session.find_moment()),
     ),
-    "request_text": (
+    "train/inspection.py Inspection.request_text": (
         "writing text",
         "attnlab.training.look.Viewer.write_text",
         lambda p: p.trainer.session.inspection.request_text(p.trainer.session.find_moment(), "a", 2, (1.0, 0, 0)),
     ),
-    "fill_course": ("following the heads", f"{EYES}.compute_entropies", fill_course),
-    "suggest": (
+    "train/head_course.py HeadCourse.fill": ("following the heads", f"{EYES}.compute_entropies", fill_course),
+    "train/inspection.py Inspection.suggest": (
         "looking for marks",
         "attnlab.training.marks.find_loss_drops",
         lambda p: p.trainer.session.inspection.suggest(),
     ),
-    "check": (
+    "train/inspection.py Inspection.check": (
         "checking the settings",
         "attnlab.training.tasks.check",
         lambda p: p.trainer.session.set_spec(tiny(steps=31)),
     ),
 }
-for _name, (_doing, _target, _act) in LOOKS.items():
-    case(f"train/inspection.py Inspection.{_name}", _doing, "looks")(inspection(_doing, _target, _act))
+for _place, (_doing, _target, _act) in LOOKS.items():
+    case(_place, _doing, "looks")(inspection(_doing, _target, _act))
 
 
 @case("train/run_comparison.py RunComparison.compare_kind", "making an untrained model")
