@@ -1,5 +1,7 @@
 """The line above the maps: pages are chosen at one place, and the tools of the maps stand together."""
 
+from collections.abc import Sequence
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
@@ -8,10 +10,10 @@ from PySide6.QtWidgets import QApplication
 from tests.ui.train.pupil import Pupil, tiny
 
 SIZES = (1366, 768), (1920, 1080), (1024, 640)
-TYPES = 100, 150, 175
-
+VARIANTS = [(size, type_size) for type_size in (100, 150, 175) for size in SIZES]
 
 Place = tuple[tuple[int, int, int, int], ...]
+Variant = tuple[tuple[int, int], int]
 
 
 def locate(pupil: Pupil) -> Place:
@@ -34,15 +36,14 @@ def visit_pages(pupil: Pupil) -> set[Place]:
     return places
 
 
-def visit_sizes(pupil: Pupil, places: dict[tuple[tuple[int, int], int], set[Place]]) -> None:
-    """Click each page in each size of window and of type, and add every place that the segments had there."""
-    for type_size in TYPES:
+def visit_sizes(pupil: Pupil, places: dict[Variant, set[Place]], variants: Sequence[Variant] = VARIANTS) -> None:
+    """Click each page in some sizes of window and of type, and add every place that the segments had there."""
+    for size, type_size in variants:
         pupil.window.change_settings(type_size=type_size)
-        for size in SIZES:
-            pupil.window.resize(*size)
-            pupil.wait_for(lambda width=size[0]: pupil.window.width() == width)
-            QApplication.processEvents()
-            places.setdefault((size, type_size), set()).update(visit_pages(pupil))
+        pupil.window.resize(*size)
+        pupil.wait_for(lambda width=size[0]: pupil.window.width() == width)
+        QApplication.processEvents()
+        places.setdefault((size, type_size), set()).update(visit_pages(pupil))
 
 
 @pytest.mark.slow
@@ -50,15 +51,15 @@ def test_the_choice_of_a_page_never_moves(pupil: Pupil) -> None:
     pupil.begin(tiny())
     maps, session = pupil.trainer.maps, pupil.trainer.session
     pupil.wait_for(maps.head.mean.isVisible)
-    places: dict[tuple[tuple[int, int], int], set[Place]] = {}
+    places: dict[Variant, set[Place]] = {}
     visit_sizes(pupil, places)  # first, with the settings, and then without them in a narrow window
     pupil.trainer.start()
     pupil.wait_for_step(1200)
     pupil.wait_for(lambda: pupil.shown_step >= 1000)
-    visit_sizes(pupil, places)
+    visit_sizes(pupil, places, VARIANTS[::4])  # each size of window, and each of type, once
     with pupil.qtbot.waitSignal(session.ended):
         session.stop()
-    visit_sizes(pupil, places)
+    visit_sizes(pupil, places, VARIANTS[::4])
     assert {at: len(found) for at, found in places.items()} == dict.fromkeys(places, 1)
     assert len(places) == 9
 
