@@ -104,20 +104,23 @@ def add_figure_options(parser: argparse.ArgumentParser) -> None:
     figure.add_argument("--width", type=float, metavar="MM", help="width in mm (default 120; several maps 170)")
     figure.add_argument("--height", type=float, metavar="MM", help="height in mm (default: as needed)")
     figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (default 300)")
-    figure.add_argument("--columns", type=int, metavar="N", help="number of heads side by side")
-    figure.add_argument("--title", metavar="TEXT", help="title (the stage's); '' for none")
+    figure.add_argument("--columns", type=int, metavar="N", help="number of heads side by side (default: as they fit)")
+    figure.add_argument("--title", metavar="TEXT", help="title (default: the stage's); '' for none")
     figure.add_argument("--no-labels", action="store_true", help="leave out tokens and axis labels")
     figure.add_argument("--no-colour-bar", action="store_true", help="leave out the colour bar")
-    figure.add_argument("--numbers", default="auto", metavar="auto|on|off", help="numbers in the cells")
+    figure.add_argument("--numbers", default="auto", metavar="auto|on|off", help="numbers in the cells (default auto)")
     figure.add_argument("--decimals", type=int, metavar="N", help="decimals of these numbers (default: all that fit)")
     figure.add_argument(
-        "--colour-map", default="attnlab", metavar="NAME", help="attnlab, viridis, cividis, magma, greys, vik, rdbu"
+        "--colour-map",
+        default="attnlab",
+        metavar="NAME",
+        help="attnlab (the default), viridis, cividis, magma, greys, vik, rdbu",
     )
     figure.add_argument(
         "--scale",
         default="auto",
         metavar="NAME",
-        help="scale of colours: auto, full, largest, percentile, sqrt, log",
+        help="scale of colours: auto (the default), full, largest, percentile, sqrt, log",
     )
     figure.add_argument("--each-head", action="store_true", help="a scale of the colours for each head")
     figure.add_argument("--mute-sinks", action="store_true", help="grey columns for the first token and separators")

@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
         default=1,
         choices=(1, 2, 4, 6),
         metavar="N",
-        help="with --pdf: 1, 2, 4 or 6 slides a page",
+        help="with --pdf: 1, 2, 4 or 6 slides a page (default 1)",
     )
     options = parser.parse_args(argv)
     if options.pdf is None and (options.notes or options.per_page > 1):

@@ -103,9 +103,18 @@ def _window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a session, a run, a model or weights to open")
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
-    parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
+    parser.add_argument(
+        "--theme",
+        choices=("light", "dark", "system", "contrast-light", "contrast-dark"),
+        help="colours of the window (default: those of the settings)",
+    )
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="save a picture of the window and exit")
-    parser.add_argument("--size", type=_parse_size, metavar="WxH", help="size of the screenshot in pixels")
+    parser.add_argument(
+        "--size",
+        type=_parse_size,
+        metavar="WxH",
+        help="size of the screenshot in pixels (default: as the window opens)",
+    )
     parser.add_argument("--version", action="store_true", help="print the versions of attnlab, Qt, torch and Python")
     return parser
 

@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         "--part", choices=("encoder", "decoder", "cross", "layers"), help="of an encoder–decoder (encoder)"
     )
     parser.add_argument(
-        "--head", type=parse_head, default="all", metavar="I|all|mean", help="a head from 0, all, or their mean"
+        "--head", type=parse_head, default="all", metavar="I|all|mean", help="a head from 0, all, or their mean (all)"
     )
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--targets", action="store_true", help="the strongest target of every token, layer by layer")
@@ -128,7 +128,9 @@ def _parser() -> argparse.ArgumentParser:
     figure = parser.add_argument_group("figures")
     figure.add_argument("--width", type=float, metavar="MM", help="width in mm (120; several maps 170)")
     figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (300)")
-    figure.add_argument("--scale", default="auto", metavar="NAME", help="auto, full, largest, percentile, sqrt or log")
+    figure.add_argument(
+        "--scale", default="auto", metavar="NAME", help="auto, full, largest, percentile, sqrt or log (auto)"
+    )
     figure.add_argument("--mute-sinks", action="store_true", help="grey columns for the first token and separators")
     figure.add_argument("--dark", action="store_true", help="dark background")
     return parser

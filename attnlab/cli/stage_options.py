@@ -31,15 +31,19 @@ def stage_parser(
         prog=f"attnlab {command}", description=description, epilog=epilog, formatter_class=form, allow_abbrev=False
     )
     add_source(parser, several=several, every_layer=every_layer)
-    parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
+    parser.add_argument(
+        "--stage",
+        metavar="NAME",
+        help=f"inputs, queries, … weights, context, output (default {'weights' if several else 'all'})",
+    )
     parser.add_argument(
         "--head",
         type=parse_head,
         default="all",
         metavar="I|all|mean",
-        help="a head from 0, all heads, or their mean",
+        help="a head from 0, all heads, or their mean (default all)",
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda or mps")
+    parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda or mps (default cpu)")
     add_dtype(parser)
     return parser
 
@@ -67,7 +71,9 @@ def add_source(parser: argparse.ArgumentParser, *, several: bool = False, every_
 
 def add_dtype(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number format of the computation."""
-    parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
+    parser.add_argument(
+        "--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16 (default float32)"
+    )
 
 
 def load_experiment(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":

@@ -55,9 +55,13 @@ def _parser() -> Parser:
         help="your own file to learn from: pairs in a .tsv (source, tab, target), else lines; TASK may be left out",
     )
     parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has a default")
-    parser.add_argument("--steps", type=_parse_steps, metavar="N", help="number of training steps")
-    parser.add_argument("--seed", type=_parse_whole, metavar="N", help="seed of the initial weights and the examples")
-    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    parser.add_argument(
+        "--steps", type=_parse_steps, metavar="N", help="number of training steps (default: the task's)"
+    )
+    parser.add_argument(
+        "--seed", type=_parse_whole, metavar="N", help="seed of the initial weights and the examples (default 0)"
+    )
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps (default cpu)")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
     )
@@ -68,7 +72,13 @@ def _parser() -> Parser:
     several.add_argument(
         "--vary", metavar="NAME=LIST", help="the same for another setting, such as rate=0.001,0.003 or heads=1,2,4"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a new folder for the run or the runs")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="RUN",
+        help="a new folder for the run or the runs (default: in attnlab's own folder)",
+    )
     parser.add_argument("--resume", metavar="RUN", help="continue a run; --steps sets a new total")
     parser.add_argument("--allow-text", action="store_true", help="let --resume read the text file that the run names")
     parser.add_argument("--list", action="store_true", help="list the tasks, or only TASK")

@@ -57,7 +57,7 @@ def write_about() -> Topic:
         "Every number in an attention layer: real, editable, live.\n\n"
         "It runs on this computer only: it sends nothing anywhere, and needs no network.\n\n"
         f"## This computer\n\n{versions}\n\n"
-        f"Settings, your own lessons and unsaved work are in {_escape(str(config_folder()))}.\n\n"
+        f"Settings, runs, your own lessons and unsaved work are in {_escape(str(config_folder()))}.\n\n"
         "## Licences\n\n"
         "attnlab: MIT licence. The typeface Inter: SIL Open Font License. PySide6 (Qt): LGPL. PyTorch: BSD. "
         "pyqtgraph: MIT.\n",
@@ -74,7 +74,7 @@ def write_report() -> Topic:
         "1. Write down what you did, what you expected, and what happened instead.\n"
         "2. **Copy for a report** below copies the versions and the log. Paste them under your text. Read them first: "
         "paths may contain your name.\n"
-        "3. Send it to the person or the place that you have attnlab from. attnlab itself sends nothing.\n\n"
+        "3. Send it to the person or the site that you got attnlab from. attnlab itself sends nothing.\n\n"
         "If you can, save the session (Ctrl+S) and attach the file: it contains every number.\n\n"
         f"{shown}\n",
     )
