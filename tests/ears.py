@@ -21,23 +21,27 @@ _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Ears:
-    """What a screen reader was told: ``said`` are announcements, ``read`` the names of elements that got the focus."""
+    """What a screen reader was told: ``said`` are announcements, ``read`` the names of elements that got the focus, and
+    ``renamed`` those of elements that got another name."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
         self.read: list[str] = []
+        self.renamed: list[str] = []
 
     def forget(self) -> None:
         self.said.clear()
         self.read.clear()
+        self.renamed.clear()
 
     def hear(self, address: int) -> None:
         event: Any = Shiboken.wrapInstance(address, QAccessibleEvent)
         if event.type() == QAccessible.Event.Announcement:
             said: Any = Shiboken.wrapInstance(address, QAccessibleAnnouncementEvent)
             self.said.append(said.message())
-        elif event.type() == QAccessible.Event.Focus and (element := event.accessibleInterface()) is not None:
-            self.read.append(element.text(NAME))
+        heard = {QAccessible.Event.Focus: self.read, QAccessible.Event.NameChanged: self.renamed}.get(event.type())
+        if heard is not None and (element := event.accessibleInterface()) is not None:
+            heard.append(element.text(NAME))
 
 
 def element(widget: QWidget) -> QAccessibleInterface:

@@ -181,7 +181,7 @@ class Viewer:
         self.load(weights)
         batch = self._probe(probe)
         if not bool(_has_target(batch.targets).any()):
-            raise TrainingError("This text has no targets, so there is no loss and no gradient.")
+            raise TrainingError("This input has no targets, so there is no loss and no gradient.")
         with torch.enable_grad(), models.watch(self.model) as traces:
             loss = models.compute_loss(self.model(batch), batch.targets)
             parts = {name: traces[name].collect_parts("weights") for name in self.layers}

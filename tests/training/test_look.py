@@ -248,7 +248,7 @@ def test_without_a_known_answer_the_maps_show_the_written_one(kind: str) -> None
     assert look.predicted == data.decode(written[written != PAD])
     assert math.isnan(look.loss)
     assert look.maps[-1].query_tokens == ("⟨", *look.predicted)
-    with pytest.raises(TrainingError, match="This text has no targets"):
+    with pytest.raises(TrainingError, match="This input has no targets"):
         viewer.compute_gradients(weights, "cadb")
 
 

@@ -8,8 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
 
 from attnlab.attention.stages.explain import Cell
+from attnlab.ui.widgets.subscripts import FormulaLabel
 from tests.ears import NAME, Ears, element, names
 
 if TYPE_CHECKING:
@@ -248,6 +250,13 @@ def test_a_number_changed_by_a_key_is_said_once_and_a_switch_after_it(person: "P
     assert ears.said[1:] == ["Causal on"]
     labels = {element(label).text(NAME) for label in person.playground.inputs.findChildren(QLabel)}
     assert {"d_model", "d_k", "d_v"} <= labels
+
+
+def test_a_label_with_subscripts_has_its_new_name_as_soon_as_it_is_told(qtbot: QtBot, ears: Ears) -> None:
+    label = FormulaLabel("W_q")
+    qtbot.addWidget(label)
+    label.setText("W_k")
+    assert ears.renamed == ["W_q", "W_k"]
 
 
 def test_a_drag_announces_its_last_value_when_it_ends(person: "Person", ears: Ears) -> None:

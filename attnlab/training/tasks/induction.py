@@ -22,7 +22,7 @@ predict the letter that is oldest instead of the letter that followed.
 HELD_OUT, SEED = 256, 20
 OPTIONS = (
     Option("symbols", "Letters", "The number of different letters", "whole", 16, 8, 26),
-    Option("length", "Length", "The number of letters in a row", "whole", 32, 8, 128),
+    Option("length", "Length", "The number of letters in an input", "whole", 32, 8, 128),
 )
 
 

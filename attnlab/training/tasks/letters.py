@@ -19,8 +19,8 @@ FIRST = len(SPECIAL)
 """The number of the letter a."""
 OPTIONS = (
     Option("symbols", "Letters", "The number of different letters", "whole", 10, 4, 26),
-    Option("shortest", "Shortest", "The minimum number of letters in a row", "whole", 4, 3, 64),
-    Option("longest", "Longest", "The maximum number of letters in a row", "whole", 8, 3, 64),
+    Option("shortest", "Shortest", "The minimum number of letters in an input", "whole", 4, 3, 64),
+    Option("longest", "Longest", "The maximum number of letters in an input", "whole", 8, 3, 64),
 )
 
 Answer = Callable[[Tensor], Tensor]

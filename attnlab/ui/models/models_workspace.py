@@ -181,7 +181,7 @@ class ModelsWorkspace(QObject):
 
     def leave(self) -> None:
         """Present nothing over another workspace; what is computed meanwhile is shown later."""
-        self.cards.diagram.presents_next = False
+        self.cards.diagram.presents_next = self.cards.diagram.returns = False
 
     def arrange(self, width: int) -> None:
         """Lay the cards out for a width."""

@@ -58,7 +58,7 @@ def find_pattern(row: "HeadPatterns") -> str:
 def describe_head(row: "HeadPatterns", tokens: Sequence[str]) -> str:
     """Return the pattern of a head in words."""
     if np.isnan(row.column):
-        return "Its weights contain NaN: numbers of the model overflow on this text."
+        return "Its weights contain NaN: numbers of the model overflow on this input."
     if not (pattern := find_pattern(row)):
         return f"No single pattern: its weight is spread over {np.exp(row.entropy):.1f} tokens."
     token = tokens[row.strongest].strip() if row.strongest < len(tokens) else str(row.strongest)
@@ -109,7 +109,7 @@ class PatternsCard(ModelCard):
     def _make(row: "HeadPatterns", rows: "Sequence[HeadPatterns]", name: str, strong: bool) -> Meter:
         value, median = getattr(row, name), float(np.median([getattr(each, name) for each in rows]))
         title, tip = SCORES[name]
-        tip = tip if name == "induction" else f"{tip}.\nMeasured on this text"
+        tip = tip if name == "induction" else f"{tip}.\nMeasured on this input"
         spoken = f"{value:.4f}, median of all heads {median:.4f}"
         return Meter(title, value, f"{value:.2f}", median, strong, spoken, tip)
 

@@ -71,12 +71,11 @@ class HeadCourse(QObject):
         return {moment: found[moment.step] for moment in moments if moment.step in found}  # incomplete once stopped
 
     def _take(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:
-        if self._run is None or key != (self._run, self.probe):
-            return
-        there = self._run.recorder.moments  # the run may have resumed from before some of them
-        self.rows |= {moment.step: found[moment] for moment in there if moment in found}
-        self.grown.emit()
-        self.fill()
+        if self._run is not None and key == (self._run, self.probe):
+            there = self._run.recorder.moments  # the run may have resumed from before some of them
+            self.rows |= {moment.step: found[moment] for moment in there if moment in found}
+            self.grown.emit()
+        self.fill()  # also of another run or probe, whose request would have waited for this one
 
 
 def _ignore_failure(_: str) -> None:

@@ -148,6 +148,12 @@ class MapsPanel(FollowsTheme, QWidget):
         self.show_page(MODEL)
         self._returns_to = before
 
+    def forget_presentation(self) -> None:
+        """Present nothing that is still being drawn."""
+        self._returns_to = ""
+        for page in self.model.both:
+            page.presents_next = False
+
     @Slot(object)
     def _on_page_chosen(self, page: object) -> None:
         self.close_map()

@@ -70,6 +70,14 @@ class ModelPage(QWidget):
         if self._find_block() is None:
             self._choose_first()
         self._show_block()
+        self._present_awaited()
+
+    def give_up(self) -> None:
+        """Wait for no drawing: there is none of this moment; a presentation of two models shows the other one."""
+        self.first.hide()
+        self._present_awaited()
+
+    def _present_awaited(self) -> None:
         if self.presents_next:
             self.presents_next = False
             if not any(page.presents_next for page in self.both):

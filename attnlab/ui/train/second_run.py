@@ -176,7 +176,7 @@ class SecondRun(FollowsTheme, QWidget):
         show_text(self.wrong, refused)
         self.wrong.setVisible(bool(refused))
         if refused:
-            self.model.first.hide()
+            self.model.give_up()
         self.told.setVisible(not refused)
 
     def _show(self, seen: Seen) -> None:

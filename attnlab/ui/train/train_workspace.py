@@ -224,8 +224,7 @@ class TrainWorkspace(QObject):
     def leave(self) -> None:
         """Keep training, without drawing, and present nothing over another workspace."""
         self._shown = False
-        for page in self.maps.model.both:
-            page.presents_next = False
+        self.maps.forget_presentation()
         self.session.watch(False)
 
     def arrange(self, width: int) -> None:

@@ -286,3 +286,14 @@ def test_f5_on_the_maps_draws_and_presents_the_model(reader: ModelReader) -> Non
     reader.models.session.show(drawn=True)
     reader.wait()
     assert not reader.window.findChildren(DiagramWindow)
+    reader.models.session.show(drawn=False)
+    reader.key(Key.Key_F5)
+    for workspace in ("playground", "models"):  # left before the model is drawn
+        reader.window.show_workspace(workspace)
+    reader.wait()
+    assert not reader.window.findChildren(DiagramWindow)
+    reader.key(Key.Key_F5)
+    (shown,) = reader.window.findChildren(DiagramWindow)
+    reader.qtbot.keyClick(shown, Key.Key_Escape)
+    reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
+    assert reader.models.session.view.drawn  # where the second key was pressed

@@ -347,7 +347,7 @@ def test_a_model_whose_numbers_overflow_is_said_to_produce_nan(reader: ModelRead
     tensors["transformer.wte.weight"].mul_(1e30)
     save_file(tensors, tmp_path / "model.safetensors")
     reader.open(str(tmp_path), "the cat sat")
-    told = "Its weights contain NaN: numbers of the model overflow on this text."
+    told = "Its weights contain NaN: numbers of the model overflow on this input."
     assert reader.models.patterns.sentence.text() == told
 
 

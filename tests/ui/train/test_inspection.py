@@ -109,6 +109,31 @@ def test_the_course_of_a_long_run_covers_its_first_and_last_moment(
     assert heads.shape == (3, 3, 2)  # entropy and two patterns of two heads
 
 
+def test_the_course_of_another_input_is_filled_though_that_of_the_one_before_has_begun(qtbot: QtBot) -> None:
+    inspection, run = Inspection(), Run(tiny(), "read anew")
+    for step in range(3):
+        run.recorder.add(Moment(step, inspection.inspector.make_first_weights(run.spec), math.nan))
+    viewer, begun, let = inspection.inspector._find_viewer(run.spec), threading.Event(), threading.Event()
+    look = viewer.look
+
+    def held(*given: Any, **options: bool) -> Look:
+        begun.set()
+        assert let.wait(PATIENCE_S)
+        return look(*given, **options)
+
+    viewer.look = held  # type: ignore[method-assign, assignment]
+    inspection.follow(run)
+    inspection.probe = viewer.data.probe_text
+    inspection.course.fill()
+    qtbot.waitUntil(begun.is_set)
+    inspection.probe = inspection.probe[::-1]
+    inspection.course.fill()
+    with qtbot.waitSignal(inspection.course.grown):
+        let.set()
+    inspection.stop()
+    assert list(inspection.course.rows) == [0, 1, 2]
+
+
 def test_a_window_closed_before_the_first_maps_leaks_nothing(
     open_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:

@@ -266,6 +266,16 @@ def test_f5_on_the_maps_presents_the_model_and_not_the_experiment_of_the_playgro
     QTest.keyClick(shown, Qt.Key.Key_Escape)
     pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
     assert (pupil.window.current, pupil.trainer.maps.page) == ("train", "maps")
+    pupil.key(Qt.Key.Key_F5)
+    for workspace in ("playground", "train"):  # left before the model is drawn
+        pupil.window.show_workspace(workspace)
+    pupil.wait_for(lambda: not pupil.trainer.session.inspection.busy)
+    assert not pupil.window.findChildren(DiagramWindow)
+    pupil.key(Qt.Key.Key_F5)
+    (shown,) = pupil.window.findChildren(DiagramWindow)
+    QTest.keyClick(shown, Qt.Key.Key_Escape)
+    pupil.wait_for(lambda: not pupil.window.findChildren(DiagramWindow))
+    assert pupil.trainer.maps.page == "model"  # where the second key was pressed
 
 
 @pytest.mark.slow

@@ -98,12 +98,13 @@ def test_curves_and_answers_are_saved_as_they_are_shown(pupil: Pupil, tmp_path: 
     assert {"held-out", "training"} <= set(found)
     save(pupil, "train-curves-figure", tmp_path / "curves.csv")
     rows = list(csv.DictReader((tmp_path / "curves.csv").read_text().splitlines()))
-    trained_at = [(int(row["step"]), float(row["training loss"])) for row in rows if row["training loss"]]
-    assert trained_at == list(zip(pupil.run.steps.tolist(), pupil.run.losses.tolist(), strict=True))
+    run, learnt = pupil.run, [row for row in rows if row["training loss"]]
+    for name, column in (("step", run.steps), ("rate", run.rates), ("training loss", run.losses)):
+        assert [float(row[name]) for row in learnt] == column.tolist()
     evaluated = [row for row in rows if row["held-out loss"]]
-    for row, metric in zip(evaluated, pupil.run.metrics, strict=True):
-        assert int(row["step"]) == metric.step
-        assert (float(row["held-out loss"]), float(row["held-out tokens right"])) == (metric.loss, metric.right)
+    for row, metric in zip(evaluated, run.metrics, strict=True):
+        names = "step", "held-out loss", "held-out tokens right", "held-out examples right"
+        assert [float(row[name]) for name in names] == [metric.step, metric.loss, metric.right, metric.exact]
         found_norms = {name.removeprefix("gradient of "): row[name] for name in row if name.startswith("gradient of ")}
         assert {name: float(norm) for name, norm in found_norms.items() if norm} == dict(metric.gradients)
     save(pupil, "train-answer-figure", tmp_path / "answers.svg")

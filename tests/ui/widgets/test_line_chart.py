@@ -86,7 +86,7 @@ def test_the_tool_tip_of_a_curve_has_value_and_step(chart: LineChart) -> None:
     scale = chart.scale()
     assert chart.tool_tip(QPointF(scale.x(50), scale.y(0.5))) == "held-out: 0.5 at step 50"
     assert chart.tool_tip(QPointF(scale.x(10), scale.y(0.9))) == "bigram: 0.8"
-    assert chart.accessibleDescription() == "held-out: 0 at first, 1 now"
+    assert (chart.accessibleName(), chart.accessibleDescription()) == ("Loss: held-out: 0 at first, 1 now", "")
 
 
 def test_the_tool_tip_has_name_and_unit_of_each_curve(chart: LineChart) -> None:
@@ -110,7 +110,7 @@ def test_marks_have_a_vertical_line_and_a_name(chart: LineChart) -> None:
     assert len(changed) > 0.8 * scale.area.height()
     assert "edited at step 40" in chart.tool_tip(QPointF(x, scale.y(0.9)))
     assert "edited" not in chart.tool_tip(QPointF(scale.x(60), scale.y(0.6)))
-    assert chart.accessibleDescription().endswith("edited at step 40")
+    assert chart.accessibleName().endswith("edited at step 40")
     chart.show_marks([])
     assert chart.grab().toImage() == plain
 

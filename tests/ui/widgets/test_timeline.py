@@ -30,7 +30,8 @@ def test_a_press_chooses_the_nearest_moment(line: Timeline, qtbot: QtBot) -> Non
         _click(line, line.place_of(3) + QPointF(4, 0))
     assert chosen.args == [3]
     assert line.current == 3
-    assert line.accessibleName() == "Time line: moment 4 of 6, step 40 · loss 0.86"
+    said = line.accessibleName(), line.accessibleDescription()
+    assert said == ("Time line: moment 4 of 6, step 40 · loss 0.86", "")
 
 
 def test_dragging_passes_through_the_moments(line: Timeline) -> None:

@@ -72,7 +72,7 @@ def test_shift_and_drag_frames_a_part_and_a_double_click_shows_all(chart: ZoomCh
         chart.grab()  # with the frame
         QTest.mouseRelease(chart, Left, Shift, end)
     assert shown(chart) == pytest.approx((200, 300), abs=4)
-    assert chart.accessibleDescription().endswith("enlarged: step {:,.0f} to {:,.0f}".format(*shown(chart)))
+    assert chart.accessibleName().endswith("enlarged: step {:,.0f} to {:,.0f}".format(*shown(chart)))
     QTest.mouseDClick(chart, Left, Qt.KeyboardModifier.NoModifier, start)
     assert shown(chart) == (0, 1000)
 
