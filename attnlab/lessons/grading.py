@@ -28,6 +28,7 @@ ROUNDING = 5e-7
 _SAME = str.maketrans({"−": "-", "–": "-", "－": "-", "＋": "+", "⁄": "/", "∕": "/", "÷": "/", "％": "%", "٫": "."})
 _DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"({_DECIMAL})\s*(?:/\s*({_DECIMAL})|(%))?")
+_SEPARATOR = re.compile(r'"?sep=([,;\t])"?\r?(?:\n|$)', re.IGNORECASE)
 _VULGAR = re.compile(r"([+-]?)\s*(\d*)\s*(\D)")
 _INFINITE = re.compile(r"([+-]?)\s*(∞|inf|infinity)", re.IGNORECASE)
 
@@ -153,11 +154,17 @@ def _simplify(name: str) -> str:
 def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
     """Read a CSV of student, cell and value, separated by commas, semicolons or tabs, with or without a header.
 
-    Lines that cannot be read become problems with their line number; the others are still read.
+    A first line such as "sep=;", which Excel reads and writes, names the separator. Lines that cannot be read become
+    problems with their line number; the others are still read.
     """
     lines: list[Given] = []
     problems: list[Problem] = []
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_find_delimiter(text))
+    text = text.removeprefix("\ufeff")
+    named = _SEPARATOR.match(text)
+    delimiter = named[1] if named else _find_delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    if named:
+        next(reader)
     while True:
         try:
             fields = next(reader)

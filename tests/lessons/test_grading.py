@@ -225,6 +225,9 @@ def test_a_header_as_the_hand_out_writes_it_is_no_student(header: str) -> None:
 
 
 def test_lines_that_a_spreadsheet_filled_up_are_read_and_other_lines_of_four_fields_are_not() -> None:
+    lines, problems = read_answers("\ufeffsep=;\r\nstudent;cell;value\r\nAda;a,b;0,5\r\n")  # written by Excel
+    assert [(each.cell, each.value, each.line) for each in lines] == [("a,b", "0,5", 3)]
+    assert not problems
     lines, problems = read_answers("student;cell;value;\nAda;a;0,5;\nAda;b;;;\nAda;c;1;2\n")
     assert [(each.cell, each.value) for each in lines] == [("a", "0,5"), ("b", "")]
     assert [each.line for each in problems] == [4]

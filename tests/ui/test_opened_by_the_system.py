@@ -71,3 +71,16 @@ def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
         with Image.open(tmp_path / "shot.png") as picture:
             pictures.append(np.asarray(picture.crop((380, 150, 1120, 820)).convert("RGB")).astype(int))
     assert (abs(pictures[0] - pictures[1]).max(axis=2) > 32).mean() > 0.02  # of the canvas
+
+
+@pytest.mark.slow
+def test_a_screenshot_of_weights_shows_the_dialog_with_its_preview(tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", W_q=np.eye(3), W_k=np.eye(3), W_v=np.eye(3))
+    files = [str(tmp_path / name) for name in ("own.npz", "shot.png")]
+    command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1], "--size", "1440x900"]
+    subprocess.run(command, check=True, timeout=PATIENCE_S)
+    with Image.open(tmp_path / "shot.png") as picture:
+        shown = picture.convert("RGB")
+    assert len(shown.crop((800, 400, 1200, 700)).getcolors()) == 1  # the dialog, not the canvas, whose maps are here
+    red, _, blue = np.moveaxis(np.asarray(shown.crop((680, 160, 960, 300)), int), -1, 0)
+    assert (red - blue > 80).sum() > 800  # the diagonals of three matrices

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon, QPixmap
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QFileOpenEvent, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.base import assets, fault_log
 from attnlab.base.errors import AttnlabError
@@ -23,6 +23,7 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base import faults, jobs
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed import palette_of
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.models import MODELS
 
@@ -177,6 +178,8 @@ def end(code: int) -> int:
 class Screenshot(QObject):
     """Saves a picture of a window once its first numbers are painted, then closes it.
 
+    A dialog that asks something, such as the one that imports weights, is drawn in the middle of the window.
+
     With a size, the picture has exactly that many pixels, whatever the scale of the screen or QT_SCALE_FACTOR; without
     one, as many as the window has on its screen.
     """
@@ -213,6 +216,8 @@ class Screenshot(QObject):
 
     def _picture(self) -> QPixmap:
         picture = self._window.grab()
+        if (dialog := QApplication.activeModalWidget()) is not None:
+            self._draw_dialog(picture, dialog)
         if self._size is None or picture.size() == QSize(*self._size):
             return picture
         # what cards keep of themselves has the screen's pixels: painted on fewer, their letters would lose lines
@@ -220,7 +225,22 @@ class Screenshot(QObject):
             QSize(*self._size), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
         )
 
+    def _draw_dialog(self, picture: QPixmap, dialog: QWidget) -> None:
+        """Draw a dialog with a border, as it has no frame of the system here."""
+        place = dialog.rect()
+        place.moveCenter(self._window.rect().center())
+        painter = QPainter(picture)
+        painter.drawPixmap(place.topLeft(), dialog.grab())
+        painter.setPen(QColor(palette_of(self._window).hairline))
+        painter.drawRect(place.adjusted(0, 0, -1, -1))
+        painter.end()
+
     def _busy(self) -> bool:
+        from attnlab.ui.weights.weights_dialog import WeightsDialog  # with torch, which is not there at the start
+
+        dialog = QApplication.activeModalWidget()
+        if isinstance(dialog, WeightsDialog) and dialog.busy:
+            return True
         playground, trainer = self._window.playground, self._window.trainer
         if trainer is not None and trainer.is_shown:
             return trainer.busy

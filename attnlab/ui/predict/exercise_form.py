@@ -10,6 +10,7 @@ from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox, TextField
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -43,10 +44,7 @@ class ExerciseForm(QWidget):
         self.cells.setPlaceholderText("weights[2, 1], weights[3, :]")
         self.add = button("Add", "Add the cell that is held in the window")
         self.add.clicked.connect(self.cell_wanted)
-        self.where = QLabel()
-        self.where.setTextFormat(Qt.TextFormat.PlainText)
-        self.where.setWordWrap(True)
-        self.where.setProperty("role", "muted")
+        self.where = FormulaLabel(role="muted")
         self.given = _make_choice(("inputs", "The inputs and weights"), ("before", "The stage before"))
         self.tolerance = TextField("0.01")
         self.own = QCheckBox("New for each")

@@ -23,7 +23,7 @@ class PlanBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._plan: tuple[float, ...] = ()
-        self._index, self._began_s = 0, 0.0
+        self._index, self._began_s, self._first = 0, 0.0, 0
         self.setAccessibleName("Plan")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._size = 13.0
@@ -35,9 +35,12 @@ class PlanBar(QWidget):
         self.setFixedHeight(round(14 + 1.8 * size_px))
         self.update()
 
-    def show_plan(self, plan: tuple[float, ...], index: int, began_s: float) -> None:
-        """Show the planned seconds of all steps, the current step, and when it began, in seconds from the start."""
-        self._plan, self._index, self._began_s = plan, index, began_s
+    def show_plan(self, plan: tuple[float, ...], index: int, began_s: float, first: int = 0) -> None:
+        """Show the planned seconds of all steps, the current step, and when it began, in seconds from the start.
+
+        The plan counts from the step ``first``, at which the presentation began.
+        """
+        self._plan, self._index, self._began_s, self._first = plan, index, began_s, first
         self.setAccessibleName(f"Plan: {self.planned}. {self.told}")
         self.setAccessibleDescription(f"{self.planned}. {self.told}")
         self.update()
@@ -50,7 +53,7 @@ class PlanBar(QWidget):
     @property
     def told(self) -> str:
         """When the step was planned, when it began, and the difference in words."""
-        due = sum(self._plan[: self._index])
+        due = sum(self._plan[self._first : self._index])
         late = round(self._began_s - due)
         said = "on time" if abs(late) <= NEAR_S else f"{_span(abs(late))} {'behind' if late > 0 else 'ahead'}"
         return f"this step was planned for {write_clock(due)} and began at {write_clock(self._began_s)} · {said}"

@@ -86,7 +86,7 @@ class PresentWindow(QWidget):
         self.spotlight = Spotlight(self)
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
-        self._began_s = 0.0
+        self._began_s, self._first = 0.0, 0
         self._note = QLabel(self)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self._note.hide()
@@ -152,6 +152,7 @@ class PresentWindow(QWidget):
         self.view.setGeometry(self.rect())
         self.watch.start()
         self.presenter.begin()
+        self._first = self.presenter.slide.index if self.presenter.slide is not None else 0
         if size is not None:
             self.show()
         else:
@@ -316,7 +317,7 @@ class PresentWindow(QWidget):
             speaker.show_slides(self.presenter.content, following, self.presenter.lens_ahead if lens else "")
             speaker.notes.show_notes(notes)
             speaker.head.show_step(slide.lesson.title, f"step {slide.index + 1} of {slide.count}", self._began_s)
-            speaker.plan.show_plan(plan, slide.index, self._began_s)
+            speaker.plan.show_plan(plan, slide.index, self._began_s, self._first)
             titles = [self._fill_title(each) for each in self._player.slides]
             speaker.steps.show_steps(titles, plan, slide.index)
             self._on_speaker_ticked()

@@ -136,11 +136,21 @@ class RunFiles(QObject):
         self._do(read, take, "opening a run", fail)
 
     def rename(self, folder: Path, name: str) -> None:
-        """Give a run another name."""
-        for run in [run for run, at in self._folders.items() if at == folder]:
+        """Give a run another name; it keeps the one that it has if it cannot be saved."""
+        before = {run: run.name for run, at in self._folders.items() if at == folder}
+        self._set_names(dict.fromkeys(before, name))  # at once: a save that begins meanwhile writes it too
+
+        def fail(problem: str) -> None:
+            self._set_names(before)
+            self.refresh()
+            self.failed.emit(f"The run keeps its name. {problem}")
+
+        self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run", fail)
+
+    def _set_names(self, names: dict[Run, str]) -> None:
+        for run, name in names.items():
             run.name = name
         self.renamed.emit()
-        self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:
         """Delete a run permanently."""

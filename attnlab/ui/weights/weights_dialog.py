@@ -60,6 +60,11 @@ class WeightsDialog(WeightsFrame):
         self.setAcceptDrops(True)
         self._connect()
 
+    @property
+    def busy(self) -> bool:
+        """Whether files are being read, or the choices are tried or about to be."""
+        return self._soon.isActive() or any(job and not job.done for job in (self._reading, self._trying))
+
     # Input
 
     def show_files(self, paths: Sequence[Path]) -> None:

@@ -66,6 +66,8 @@ def test_the_first_page_and_the_blank_cells_are_shown(dialog: ExerciseDialog, qt
     choose(dialog, qtbot, "Random cells")
     assert dialog.form.where.text().endswith("and 2 more")
     assert dialog.form.count.isVisible()
+    dialog.form.show_where("dW_q: row 0, column 1")
+    assert "q</span>" in dialog.form.where.markup
 
 
 def test_cells_can_be_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: "Person", qtbot: QtBot) -> None:

@@ -68,3 +68,23 @@ def test_a_run_that_could_not_be_saved_is_saved_when_it_is_left_or_later(
     keeper.close()
     (found,) = store.list_runs()
     assert found.step == run.step
+
+
+def test_a_run_that_cannot_be_renamed_keeps_its_name(session: TrainSession, qtbot: QtBot) -> None:
+    keeper, run = RunFiles(session), session.run
+    assert run is not None
+    before, shown, told = run.name, list[str](), list[str]()
+    with qtbot.waitSignal(keeper.listed):
+        session.ended.emit("")
+    (found,) = store.list_runs()
+    store.delete(found.folder)
+    found.folder.write_text("in the way")
+    keeper.renamed.connect(lambda: shown.append(run.name))
+    keeper.failed.connect(told.append)
+    keeper.rename(found.folder, "mine")
+    qtbot.waitUntil(lambda: not keeper.busy)
+    assert (run.name, shown) == (before, ["mine", before])
+    assert len(told) == 1
+    assert told[0].startswith("The run keeps its name. ")
+    assert found.folder.name in told[0]
+    keeper.close()
