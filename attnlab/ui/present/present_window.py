@@ -33,6 +33,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import set_sheet
 from attnlab.ui.base.themed import application_palette, dress, palette_of
 from attnlab.ui.present.presenter import Presenter
+from attnlab.ui.present.screens import fill, find_other, gather, place_notes
 from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 
 CURSOR_MS = 2500
 """The time without movement after which the pointer is hidden."""
-ONE_SCREEN = 0.9
-"""The largest share of a single screen for the speaker window: its frame and the audience's window stay reachable."""
 ZOOMS = (0.9, 1.0, *reversed(LARGER))
 Key = Qt.Key
 
@@ -105,6 +104,9 @@ class PresentWindow(QWidget):
         self.presenter.slide_entered.connect(self._on_slide_entered)
         self.view.laid_out.connect(self._on_laid_out)
         self.parts.table.clicker_pressed.connect(self._on_key)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.screenRemoved.connect(self._on_screen_removed)
         document = self._playground.document
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, document.undo),
@@ -165,23 +167,21 @@ class PresentWindow(QWidget):
         """Return a screen other than the parent's, if there is one; else the parent's."""
         parent = self.parentWidget()
         own = parent.screen() if parent is not None else QGuiApplication.primaryScreen()
-        return next((screen for screen in QGuiApplication.screens() if screen is not own), own)
-
-    def _fill(self, screen: QScreen) -> None:
-        self.setWindowState(Qt.WindowState.WindowNoState)
-        self.setScreen(screen)  # else some systems fill the screen that the window is leaving
-        self.setGeometry(screen.geometry())
-        self.showFullScreen()
+        return find_other(own) or own
 
     def swap_screens(self) -> str:
         """Move to the next screen; the speaker window takes the free one. Return why there is none, "" if there is."""
         screens, own = QGuiApplication.screens(), self.screen()
         if len(screens) < 2:
             return "There is only one screen."
-        self._fill(screens[(screens.index(own) + 1) % len(screens)])
+        fill(self, screens[(screens.index(own) + 1) % len(screens)])
         if self.speaker is not None and self.speaker.screen() is not own:
             self.speaker.setGeometry(own.availableGeometry())
         return ""
+
+    @Slot()
+    def _on_screen_removed(self) -> None:
+        QTimer.singleShot(0, self, lambda: gather(self, self.speaker))  # once Qt has moved the windows
 
     # Appearance
 
@@ -298,11 +298,7 @@ class PresentWindow(QWidget):
         self.speaker.steps.jumped.connect(self._player.go)
         self.speaker.closed.connect(self._on_speaker_closed)
         self.speaker.ticked.connect(self._on_speaker_ticked)
-        other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
-        if other is not None:
-            self.speaker.setGeometry(other.availableGeometry())
-        else:
-            self.speaker.resize(self.speaker.size().boundedTo(self.screen().availableSize() * ONE_SCREEN))
+        place_notes(self.speaker, self)
         self._tell_speaker()
         self.speaker.show()
 

@@ -44,6 +44,10 @@ def test_slides_and_notes_swap_screens_and_back(sit_down: "Callable[..., Person]
     QTest.keyClick(speaker, Key.Key_M)
     person.wait_for(lambda: (stand(slides), stand(speaker)) == ("projector", "laptop"))
     assert slides.geometry() == projector
+    slides.setScreen(screens["laptop"])  # as Qt does when the projector is unplugged, without another size
+    QGuiApplication.instance().screenRemoved.emit(screens["projector"])  # type: ignore[union-attr]
+    person.wait_for(lambda: slides.geometry() == laptop)
+    assert slides.isFullScreen()
     QTest.keyClick(speaker, Key.Key_Escape)
     assert controller.presentation is None
     assert (person.window.current, controller.player.slide and controller.player.slide.index) == ("playground", 3)
