@@ -239,8 +239,9 @@ class _Label(QAccessibleWidget):
         name, text = label.accessibleName(), label.text()
         if label.textFormat() != Qt.TextFormat.PlainText and _MARKUP.search(text):
             text = QTextDocumentFragment.fromHtml(_LOWERED.sub(r"_\1", text)).toPlainText()
-        told = (name or text) if not name or not text or ": " in name or text in name else f"{name}: {text}"
-        return told.replace(" · ", ", ")  # the sign between two parts of a line
+        if not name or not text or ": " in name or text in name:
+            return name or text
+        return f"{name}: {text}"
 
 
 def _delete(cell: _Cell) -> None:

@@ -6,11 +6,11 @@ import weakref
 import pytest
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
-from attnlab.ui.base.cells import KEPT, HasCells, install_interfaces
+from attnlab.ui.base.cells import KEPT, HasCells
 from tests.ears import NAME, Ears, element
 
 SIDE = 512
@@ -186,12 +186,3 @@ def test_widgets_inside_come_after_the_cells(table: Table, listening: None) -> N
     assert found.childCount() == 10
     assert found.child(9).text(NAME) == "Number"
     assert found.indexOfChild(found.child(9)) == 9
-
-
-def test_a_dot_between_two_parts_of_a_label_is_heard_as_a_comma(qtbot: QtBot) -> None:
-    install_interfaces()
-    label = QLabel("reverse · seed 0")
-    qtbot.addWidget(label)
-    assert QAccessible.queryAccessibleInterface(label).text(QAccessible.Text.Name) == "reverse, seed 0"
-    label.setAccessibleName("Run")
-    assert QAccessible.queryAccessibleInterface(label).text(QAccessible.Text.Name) == "Run: reverse, seed 0"
