@@ -6,16 +6,18 @@ from PySide6.QtWidgets import QDialog, QWidget
 from attnlab.ui.base.theme import px
 
 _SHARE = 0.9
-"""How much of its parent window a dialog covers at most, in width and in height, if its least size allows."""
+"""How much of its parent window a dialog covers, in width and in height, unless its least size is larger."""
 
 
 def fit(dialog: QDialog, least: tuple[int, int], wished: tuple[int, int]) -> None:
     """Resize a dialog to ``wished`` pixels at the present size of type, but so that its parent window stays in view."""
     parent = dialog.parentWidget()
     room = parent.window().size() if parent is not None else dialog.screen().availableSize()
-    sides = room.width(), room.height()
-    dialog.setMinimumSize(*(min(px(side), most) for side, most in zip(least, sides, strict=True)))
-    dialog.resize(*(min(px(side), int(_SHARE * most)) for side, most in zip(wished, sides, strict=True)))
+    sides = list(zip(least, wished, (room.width(), room.height()), strict=True))
+    smallest = [min(px(small), most) for small, _, most in sides]
+    dialog.setMinimumSize(*smallest)
+    largest = [max(int(_SHARE * most), small) for small, (_, _, most) in zip(smallest, sides, strict=True)]
+    dialog.resize(*(min(px(large), most) for (_, large, _), most in zip(sides, largest, strict=True)))
 
 
 def move_aside(dialog: QDialog, widget: QWidget) -> None:

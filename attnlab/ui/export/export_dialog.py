@@ -78,7 +78,8 @@ class ExportDialog(QDialog):
         self.message, self.info = QLabel(), QLabel()
         for label in (self.message, self.info):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.message.setWordWrap(True)
+            label.setWordWrap(True)  # it would make a small dialog with large type too wide
+        self.info.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.message.setFixedWidth(px(340))
         self.info.setProperty("role", "caption")
         self.message.setProperty("role", "error")
@@ -102,7 +103,7 @@ class ExportDialog(QDialog):
         right = QVBoxLayout()
         right.setSpacing(px(8))
         right.addWidget(self.preview, 1)
-        right.addWidget(self.info, 0, Qt.AlignmentFlag.AlignHCenter)
+        right.addWidget(self.info)
         whole = QHBoxLayout(self)
         whole.setContentsMargins(px(16), px(16), px(16), px(16))
         whole.setSpacing(px(16))
