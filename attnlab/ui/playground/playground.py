@@ -211,7 +211,7 @@ class Playground(QObject):
         return True
 
     def escape(self) -> None:
-        """Leave the card that fills the canvas, but not its focus; else release one thing: arrows walk the steps."""
+        """Close the card that fills the canvas and keep the focus there; else release the cell, so that arrows walk."""
         was_alone = self.document.view.alone is not None
         self.let_go()
         if not was_alone:

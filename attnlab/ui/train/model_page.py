@@ -73,7 +73,7 @@ class ModelPage(QWidget):
         self._present_awaited()
 
     def give_up(self) -> None:
-        """Wait for no drawing: there is none of this moment; a presentation of two models shows the other one."""
+        """Stop waiting for a drawing, as this moment has none; a presentation of two models shows the other one."""
         self.first.hide()
         self._present_awaited()
 

@@ -1,4 +1,4 @@
-"""Two tables above each other, or beside each other, so that neither is cut while there is room for it."""
+"""Two tables, one above or beside the other, so that neither is cut while there is room for both."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ MARGIN_PX = 8
 class FittedSplitter(QSplitter):
     """Gives each half the height that it needs, until the line between them is dragged.
 
-    Where the height is too small for both and the width is not, the two stand beside each other.
+    Where both do not fit above each other but do fit side by side, they stand side by side.
     """
 
     def __init__(self, first: QVBoxLayout, second: QVBoxLayout, measure: Callable[[], tuple[QSize, QSize]]) -> None:
