@@ -15,6 +15,7 @@ from attnlab.document.scene import Scene
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.base import jobs
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.canvas_plan import plan_canvas
 from attnlab.ui.playground.card_grid import fit_card
@@ -156,7 +157,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 @contextmanager
 def open_window() -> Iterator[Driver]:
-    """Open the window with separate settings, and remove everything afterwards."""
+    """Open the window with separate settings; afterwards remove everything and wait for its background jobs."""
     from attnlab.ui.app.application import make_application
 
     app = make_application()
@@ -175,3 +176,4 @@ def open_window() -> Iterator[Driver]:
         made.stop()
         made.deleteLater()
         app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        jobs.leave()  # Python's shutdown aborts the process if a thread is still inside torch

@@ -54,7 +54,10 @@ sys.exit(app.end(code))
 
 def left(setting: str, act: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program until its window, and then its process, is closed."""
-    code = PROGRAM.format(setting=setting, act=act)
+    return _run(PROGRAM.format(setting=setting, act=act), *arguments)
+
+
+def _run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
@@ -98,6 +101,26 @@ def test_a_running_save_is_completed_after_the_window_closed(tmp_path: Path) -> 
     answer = left(setting, "window.playground.files.save_to(Path(sys.argv[1]))", str(tmp_path / "mine.attnlab"))
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "closed\n", "")
     assert attnlab.load(tmp_path / "mine.attnlab").tokens == attnlab.preset("journey").tokens
+
+
+@pytest.mark.slow
+def test_a_bench_waits_for_the_jobs_of_its_window() -> None:
+    code = """
+import time, torch
+from attnlab.bench.window import open_window
+from attnlab.ui.base import jobs
+
+def compute():
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        torch.ones(300, 300) @ torch.ones(300, 300)
+
+with open_window():
+    jobs.run(compute, on_done=print, on_failed=print, doing="computing")
+print("closed")
+"""
+    answer = _run(code)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "closed\n", "")
 
 
 @pytest.mark.slow
