@@ -75,7 +75,6 @@ class Playground(QObject):
         self.spine = InputsSpine(document=self.document, parent=self.body)
         self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses)
         self.gallery = PresetGallery(parent)
-        self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)
         self.files = SessionFiles(self, parent)
         self.code = CodeExport(self, parent)

@@ -1,7 +1,7 @@
 """The preset gallery: every worked example with a picture of its weights, by group, and a search field."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QIcon, QKeyEvent, QResizeEvent
@@ -36,14 +36,14 @@ _ASIDE = (Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End)
 class PresetGallery(FollowsTheme, Popup):
     """A popup with all presets below the headings of their groups; pictures are requested when they become visible.
 
-    Typing filters by name, title and description; the arrows move over the tiles, Enter opens the marked one.
+    The presets are listed when the popup is first shown. Typing filters by name, title and description; the arrows
+    move over the tiles, Enter opens the marked one.
     """
 
     preset_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries: tuple[tuple[str, str, str], ...] = ()
         self._thumbnails: dict[str, Thumbnail] = {}
         self._icons: dict[str, QIcon] = {}
         self._asked: set[str] = set()
@@ -86,15 +86,11 @@ class PresetGallery(FollowsTheme, Popup):
         tiles.installEventFilter(self)
         return tiles
 
-    def fill(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        """List presets: name, title, and one line about each; consecutive presets of one group share its heading."""
-        self._entries = tuple(entries)
-        self._list_found()
-
     def restyle(self) -> None:
         """Draw the pictures in the present colours, and measure the tiles again."""
         self._icons.clear()
-        self._list_found()
+        if self.list.count():
+            self._list_found()
 
     @Slot(object, object)
     def on_thumbnail(self, name: str, data: Thumbnail) -> None:
@@ -119,6 +115,8 @@ class PresetGallery(FollowsTheme, Popup):
         """Show the gallery with the current preset marked; ``request`` is called for each picture coming in view."""
         self._request = request
         self.field.clear()
+        if not self.list.count():
+            self._list_found()
         self._place(at)
         self.show()
         self.field.setFocus()
@@ -142,15 +140,14 @@ class PresetGallery(FollowsTheme, Popup):
         words = self.field.text().casefold().split()
         self.list.clear()
         heading = None
-        for entry in self._entries:
-            name, title, about = entry
-            if not all(word in " ".join(entry).casefold() for word in words):
+        for preset in PRESETS.values():
+            said = f"{preset.name} {preset.title} {preset.about}".casefold()
+            if not all(word in said for word in words):
                 continue
-            group = PRESETS[name].group
-            if group != heading:
-                self._add_heading(group)
-                heading = group
-            self._add_tile(name, title, about)
+            if preset.group != heading:
+                self._add_heading(preset.group)
+                heading = preset.group
+            self._add_tile(preset.name, preset.title, preset.about)
         self.nothing.setVisible(not self.list.count())
         self.list.setVisible(bool(self.list.count()))
         if tiles := self.tiles():
