@@ -23,20 +23,21 @@ FATAL = re.compile(
 )
 """Output that shows a broken bundle."""
 
-_FILM = """
+FILM = """
 from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 import attnlab
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.figures.films.film_frame import film_spec
-from attnlab.lessons.sweep import swept
+from attnlab.figures.films.film_frame import make_film_spec
+from attnlab.lessons.sweep import make_sweep
+from attnlab.ui.base.slices import draw_now
 from attnlab.ui.export.filming import Filming, Scenario
 app = QGuiApplication([])
 experiment = attnlab.load({session!r})
-scene = Scenario(experiment, swept(experiment, "temperature", 0.5, 2.0, 3), film_spec(FigureSpec(), 320, 120.0), fps=3)
+sweep = make_sweep(experiment, "temperature", 0.5, 2.0, 3)
 try:
-    for _ in Filming(scene, Path({name!r})).steps():
-        pass
+    scenario = Scenario(experiment, sweep, make_film_spec(FigureSpec(), 320, 120.0), fps=3)
+    draw_now(Filming(scenario, Path({name!r})).run_steps())
     print("filmed")
 except attnlab.AttnlabError as error:
     print(error)
@@ -148,10 +149,10 @@ def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]])
 def try_films(trial: Trial, session: Path) -> None:
     """Try films of three frames, with an ffmpeg and without."""
     for name, begins in (("sweep.gif", b"GIF89a"), ("sweep.apng", b"\x89PNG")):
-        said = trial.run("-c", _FILM.format(session=str(session), name=name))
+        said = trial.run("-c", FILM.format(session=str(session), name=name))
         trial.check("filmed" in said and _begins(trial.folder / name, begins), f"{name} was not filmed: {said}")
     trial.look_for_programs(trial.folder)
-    said = trial.run("-c", _FILM.format(session=str(session), name="none.mp4"))
+    said = trial.run("-c", FILM.format(session=str(session), name="none.mp4"))
     trial.check("An MP4 needs ffmpeg: install it" in said, f"without ffmpeg it says: {said}")
     ffmpeg = _ffmpeg()
     if ffmpeg is None:
@@ -160,7 +161,7 @@ def try_films(trial: Trial, session: Path) -> None:
         (trial.folder / "programs").mkdir()
         shutil.copy(ffmpeg, trial.folder / "programs" / f"ffmpeg{ffmpeg.suffix if ffmpeg.suffix == '.exe' else ''}")
         trial.look_for_programs(trial.folder / "programs")
-        said = trial.run("-c", _FILM.format(session=str(session), name="sweep.mp4"))
+        said = trial.run("-c", FILM.format(session=str(session), name="sweep.mp4"))
         film = trial.folder / "sweep.mp4"
         trial.check("filmed" in said and film.is_file() and film.read_bytes()[4:8] == b"ftyp", f"no MP4: {said}")
     trial.look_for_programs()

@@ -2,10 +2,15 @@
 
 import ast
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+import attnlab
+from tests.patience import PATIENCE_S
 
 PACKAGING = Path(__file__).parent.parent.parent / "packaging"
 
@@ -46,6 +51,18 @@ def test_output_of_a_broken_bundle_is_detected(line: str) -> None:
 )
 def test_output_of_a_healthy_program_is_accepted(line: str) -> None:
     assert not loaded("smoke").FATAL.search(line)
+
+
+@pytest.mark.slow
+def test_the_film_that_tries_a_bundle_is_one_of_this_program(tmp_path: Path) -> None:
+    attnlab.save(attnlab.preset("journey"), tmp_path / "mine.attnlab")
+    film = tmp_path / "sweep.gif"
+    script = loaded("smoke").FILM.format(session=str(tmp_path / "mine.attnlab"), name=str(film))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "filmed\n", "")
+    assert film.read_bytes().startswith(b"GIF89a")
 
 
 def test_licences_of_bundled_packages_are_in_one_folder_with_a_list(tmp_path: Path) -> None:
