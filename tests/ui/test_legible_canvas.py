@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 SIZES = [(1024, 640), (1366, 768), (1440, 900), (1920, 1080), (3840, 2160)]
-PRESETS = ["journey", "the-cat-sat", "cross-attention", "rope", "masks-source-for-target"]
+PRESETS = ["journey", "the-cat-sat", "cross-attention", "rope", "masks-source-for-target", "uneven-heads"]
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -160,7 +160,7 @@ def test_the_maps_of_two_heads_use_the_width_of_their_card(sit_down: Callable[..
     places = [card.map_rect(choice) for choice in (0, 1, "mean")]
     assert places[2].right() - places[0].left() > 0.85 * card.width()
     cell = person.card("weights").cell_rect(0, 0)
-    assert places[0].width() / 6 > 0.8 * cell.width()
+    assert places[0].width() / 6 > 0.6 * cell.width()  # which is as wide as its number
     assert places[0].height() / 6 > 0.7 * cell.height()
 
 

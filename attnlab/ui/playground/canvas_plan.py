@@ -77,8 +77,8 @@ def _list_numbered(needs: Needs) -> list[frozenset[str]]:
     maps = frozenset(need.name for need in several if need.is_map)
     heads = frozenset(need.name for need in several)
     weights = maps & {"weights"}
-    chosen = (able | heads, able | maps, must | heads, must | maps, able | weights, must | weights, able, must)
-    return list(dict.fromkeys(chosen))
+    chosen = (able | heads, able | maps, heads, maps, able | weights, weights, able, frozenset[str]())
+    return list(dict.fromkeys(must | cards for cards in chosen))
 
 
 def _list_fitting(
@@ -127,7 +127,10 @@ def _list_scrolling(needs: Needs, width: float, px: int) -> list[Form]:
     every = [need for group in needs.groups for need in group]
     must = frozenset(need.name for need in every if need.is_legible and need.numbers[0])
     cards, shares = _list_groups(needs, shares=bool(needs.sharing)), bool(needs.sharing)
-    sizes = [Size(px, decimals, flat) for decimals, flat in product(DECIMALS, (True, False))]
+    sizes = [
+        Size(px, decimals, flat, per_line=per_line)
+        for decimals, flat, per_line in product(DECIMALS, (True, False), (1, 2))
+    ]
     return [Form(needs, width, cards, size, must, shares, roomy=True) for size in sizes]
 
 

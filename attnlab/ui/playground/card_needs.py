@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 HEADS = "heads"
 """The name of the heads card among the cards."""
-LEGIBLE = 12
-"""Maps with up to this many rows and columns always show their numbers."""
+LEGIBLE, LEGIBLE_PAIR = 12, 8
+"""Maps with up to this many rows and columns always show their numbers, and so do those of two heads on a card."""
 DECIMALS = (4, 3, 2)
 LARGEST = 48
 """The digits of larger maps are not counted, as they have no room for numbers."""
@@ -67,7 +67,8 @@ class CardNeed:
     @property
     def is_legible(self) -> bool:
         """Whether the card must show its numbers however small the canvas is."""
-        return self.count == 1 and max(self.rows, self.columns // self.states) <= LEGIBLE
+        side = max(self.rows, self.columns // self.states)
+        return self.count <= 2 and side <= (LEGIBLE if self.count == 1 else LEGIBLE_PAIR)
 
 
 def list_cards(is_backward: bool = False) -> tuple[Stage, ...]:
