@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,8 +104,7 @@ def pictures(svg: str) -> dict[Path, Callable[[], bytes]]:
         return png(drawn(svg, side))
 
     files: dict[Path, Callable[[], bytes]] = {
-        HERE / "linux" / "hicolor" / f"{side}x{side}" / "apps" / "attnlab.png": lambda side=side: one(side)
-        for side in HICOLOR
+        HERE / "linux" / "hicolor" / f"{side}x{side}" / "apps" / "attnlab.png": partial(one, side) for side in HICOLOR
     }
     files[HERE / "linux" / "hicolor" / "scalable" / "apps" / "attnlab.svg"] = svg.encode
     files[HERE / "icons" / "attnlab.ico"] = lambda: ico({side: one(side) for side in ICO})

@@ -41,7 +41,8 @@ def gather(into: Path, packages: Iterable[str], binaries: Iterable[str]) -> None
 def _package(into: Path, name: str) -> str:
     found = importlib.metadata.distribution(name)
     data = found.metadata
-    said = data.get("License-Expression") or (data.get("License") or "").partition("\n")[0] or "see its licence"
+    names = (data[field].partition("\n")[0] for field in ("License-Expression", "License") if field in data)
+    said = next(filter(None, names), "see its licence")
     for file in found.files or ():
         source = Path(str(found.locate_file(file)))
         if ".dist-info" in str(file) and _NAME.search(file.name) and source.is_file():
