@@ -239,7 +239,7 @@ def test_a_table_never_replaces_the_weights_of_the_model(folder: Path, capsys: p
 def test_a_file_that_is_no_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "array.npy").write_bytes(b"")
     told = refusal(capsys, tmp_path / "array.npy")
-    assert told.endswith("array.npy has no config.json beside it, so it is no model; choose a model’s folder.")
+    assert told.endswith("array.npy has no config.json beside it, so it is not a model; choose a model’s folder.")
 
 
 def test_a_model_that_is_not_there_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

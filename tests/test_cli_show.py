@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,19 @@ def test_an_invalid_request_is_one_sentence_and_exit_code_2(
     assert err.startswith("attnlab: ")
     assert err.count("\n") == 1
     assert re.search(sentence, err), err
+
+
+@pytest.mark.parametrize("name", ["layer.pt", "layer.npz", "layer.safetensors"])
+def test_weights_are_refused_with_the_way_to_a_session(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with zipfile.ZipFile(tmp_path / name, "w") as archive:  # as files of torch and NumPy are
+        archive.writestr("W_q.npy", b"")
+    assert main(["show", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err == (
+        f"attnlab: {tmp_path / name} is not an attnlab session, which ends in .attnlab; if it holds weights, "
+        "import them with attnlab FILE and save a session.\n"
+    )
 
 
 @pytest.mark.parametrize("item", [0, 1, 2])

@@ -7,14 +7,17 @@ from html import escape
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])(d?[A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])")
+_SUBSCRIPT = re.compile(
+    r"(?<![A-Za-z_])(?<!\w\.)(d?[A-Za-zβγ])_((?:[A-Za-z]+|\d+)(?:,(?:[A-Za-z]+|\d+))*)(?![A-Za-z0-9_])(?!\.\w)"
+)
 _SMALLER, _LOWER = 0.78, 0.22
 
 
 def spans(text: str) -> tuple[tuple[str, bool], ...]:
     """Return the text in pieces, each with whether it is a subscript; a subscript follows _ after a single letter.
 
-    The letter may have a d before it, as in the gradient ``dW_q``.
+    The letter may have a d before it, as in the gradient ``dW_q``. A dotted name, such as ``layer.q_proj.weight`` of an
+    array in a file, is left as it is.
     """
     return tuple((text[start:end], low) for start, end, low in places(text))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.base.errors import FileError
 from attnlab.base.formats import WEIGHTS
-from attnlab.files.atomic import describe_missing
+from attnlab.files.atomic import describe_missing, format_name
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -160,6 +160,14 @@ def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
     check_source(source)
     from attnlab.files.sessions.session_file import load_scene
 
-    experiment, view = load_scene(source.path)
+    try:
+        experiment, view = load_scene(source.path)
+    except FileError:
+        if not (is_weights(source.path) and source.path.is_file()):
+            raise
+        raise FileError(
+            f"{format_name(source.path)} is not an attnlab session, which ends in {SESSION}; if it holds weights, "
+            "import them with attnlab FILE and save a session."
+        ) from None
     title, name = view.get("title"), view.get("preset")
     return experiment, title if isinstance(title, str) else source.path.stem, name if isinstance(name, str) else ""

@@ -40,7 +40,7 @@ def find_folder(path: Path) -> tuple[Path, str]:
     if os.path.isfile(path):
         if model_folder(path.parent) is None and run_folder(path.parent) is None:
             raise FileError(
-                f"{format_name(path)} has no config.json beside it, so it is no model; choose a model’s folder."
+                f"{format_name(path)} has no config.json beside it, so it is not a model; choose a model’s folder."
             )
         return path.parent, path.resolve().parent.name
     name = path.as_posix()

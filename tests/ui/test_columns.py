@@ -66,6 +66,20 @@ def test_a_side_that_is_folded_or_dragged_shut_can_be_opened_again(sit_down: "Si
     assert person.playground.inputs.width() > 200
 
 
+def test_sides_that_do_not_fit_beside_each_other_are_never_cut(sit_down: "Sit") -> None:
+    person = begin(sit_down, (1024, 640))
+    person.window.change_settings(type_size=170)
+    person.settle()
+    inputs, explain = person.playground.inputs, person.playground.explain
+    person.press("Show the inputs")
+    person.press("Explain")
+    assert explain.isVisible()
+    assert not inputs.isVisible()
+    person.press("Show the inputs")
+    assert not explain.isVisible()
+    assert inputs.width() >= inputs.sizeHint().width()
+
+
 def test_all_heads_have_their_room_at_once(sit_down: "Sit") -> None:
     person = begin(sit_down, (1280, 800))
     set_two_heads(person)

@@ -93,7 +93,7 @@ def test_presets_and_history_have_shortcuts(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("key", "modifiers", "title"),
     [
-        (Key.Key_O, CTRL, "Open a session"),
+        (Key.Key_O, CTRL, "Open a file"),
         (Key.Key_S, CTRL, "Save the session"),
         (Key.Key_S, CTRL | SHIFT, "Save the session"),
     ],

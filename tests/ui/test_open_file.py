@@ -1,13 +1,14 @@
-"""Dropped files open by their ending: one session or lesson, all weights; others are reported."""
+"""Dropped and chosen files open by their ending: one session or lesson, all weights; others are reported."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 import attnlab
@@ -15,6 +16,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.walk import Place
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.weights.weights_dialog import WeightsDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -45,6 +47,27 @@ def test_of_several_files_the_first_opens_with_a_message(person: "Person", tmp_p
     assert person.experiment.tokens == ("a",)
     assert person.history()[1:] == ["Open a.attnlab"]
     assert person.message() == "A window shows one file at a time; of 3 only a.attnlab was opened."
+
+
+def test_the_dialog_opens_every_kind_of_file(person: "Person", tmp_path: Path) -> None:
+    np.save(tmp_path / "W_q.npy", np.eye(3))
+    (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
+
+    def choose(path: Path) -> None:
+        person.key(Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+        (dialog,) = (d for d in person.window.findChildren(QFileDialog) if d.isVisible())
+        assert f"*{path.suffix}" in dialog.nameFilters()[0]
+        dialog.selectFile(str(path))
+        dialog.accept()
+
+    choose(tmp_path / "W_q.npy")
+    person.settle()
+    (weights,) = person.window.findChildren(WeightsDialog)
+    weights.reject()
+    choose(tmp_path / "mine.md")
+    person.settle()
+    assert person.window.lessons is not None
+    assert person.window.lessons.player.slide is not None
 
 
 def test_an_error_of_the_first_file_is_reported(person: "Person", tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """The actions of the File section: open, save, import weights, export."""
 
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from attnlab.base import formats
+from attnlab.files.source import SESSION
 from attnlab.ui.base.actions import Action
+from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.workspace import Host, on, once_loaded
 from attnlab.ui.train.train_actions import FILM
 from attnlab.ui.workspaces.lessons import LESSONS
@@ -23,7 +26,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     drawn = "As pixels and as SVG, with the settings of the last figure"
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
-        Action("open", "Open a file…", "File", beside, lambda p: _ask_open(w, p), ("Ctrl+O",)),
+        Action("open", "Open a file…", "File", beside, lambda _: _ask_open(w), ("Ctrl+O",)),
         restore,
         Action("weights-in", "Import weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
         Action(
@@ -77,14 +80,12 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     ]
 
 
-def _ask_open(w: Host, playground: "Playground") -> None:
-    """Ask for a session; the playground comes into view with it, and not if the user cancels."""
-
-    def open_session(path: Path) -> None:
-        w.show_workspace(PLAYGROUND.name)
-        playground.files.open(path)
-
-    playground.files.ask_open(open_session)
+def _ask_open(w: Host) -> None:
+    """Ask for a file and open it as if it were dropped; its workspace comes into view unless the user cancels."""
+    kinds = {"Sessions": (SESSION,), "Lessons": formats.LESSONS, "Weights": (*formats.WEIGHTS, ".json")}
+    every = {"Sessions, lessons and weights": tuple(chain.from_iterable(kinds.values()))}
+    filters = [f"{kind} ({' '.join(f'*{end}' for end in ends)})" for kind, ends in (every | kinds).items()]
+    ask_which(w, "Open a file", ";;".join(filters), lambda path: w.open_paths([path]))
 
 
 def _training(w: Host) -> "TrainTools | None":

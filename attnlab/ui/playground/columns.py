@@ -48,6 +48,7 @@ class Columns(QSplitter):
         self._open: dict[int, bool] = {}
         self._spine: QWidget
         self._inputs: QWidget
+        self._canvas: QWidget
         self._explanation: QWidget
         self._middle: Middle
         self.splitterMoved.connect(self._on_splitter_moved)
@@ -64,7 +65,8 @@ class Columns(QSplitter):
 
         ``spine`` takes the place of folded inputs; ``middle`` is the canvas, asked what it needs.
         """
-        self._spine, self._inputs, self._explanation, self._middle = spine, inputs, explanation, middle
+        self._spine, self._inputs, self._canvas = spine, inputs, canvas
+        self._explanation, self._middle = explanation, middle
         for widget in (spine, inputs, canvas, explanation):
             self.addWidget(widget)
         spine.hide()
@@ -98,8 +100,13 @@ class Columns(QSplitter):
             self.arrange()
 
     def unfold(self, place: int, on: bool = True) -> None:
-        """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``."""
+        """Show the inputs (0) or the explanation (1) until they are folded by hand; or fold them, without ``on``.
+
+        If the two do not fit beside each other, the other one, which the user opened before, may fold again.
+        """
         self._open[place] = on
+        if on and self._room((False, False)) < self._canvas.minimumSizeHint().width():
+            self._open.pop(1 - place, None)
         self._moved = False
         self.arrange()
 

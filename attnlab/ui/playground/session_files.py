@@ -15,7 +15,7 @@ from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
 from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session
-from attnlab.ui.base.dialog_parts import ask_where, ask_which
+from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
@@ -209,10 +209,6 @@ class SessionFiles(QObject):
             return False
         self._playground.step_bar.show_note(f"Saved {path}")
         return True
-
-    def ask_open(self, then: Callable[[Path], object]) -> None:
-        """Ask for a session, and call ``then`` with its path."""
-        ask_which(self._window, "Open a session", FILTER, then)
 
     @Slot()
     def ask_save(self) -> None:

@@ -157,8 +157,8 @@ def _check_any_usable(arrays: Mapping[str, NamedArray]) -> None:
     if arrays and all(array.reason for array in arrays.values()):
         name, array = next(iter(arrays.items()))
         n = len(arrays) - 1
-        others = (f", nor can the other {n:,} arrays" if n > 1 else ", nor can the other array") if n else ""
-        raise ExperimentError(f"{shorten_name(name)} cannot be used: {array.reason}{others}.")
+        others = (f"Nor can the other {n:,} arrays." if n > 1 else "Nor can the other array.") if n else ""
+        raise ExperimentError(f"{shorten_name(name)} cannot be used: {array.reason}. {others}".rstrip())
 
 
 def _find_mend(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:

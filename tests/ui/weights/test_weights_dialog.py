@@ -203,7 +203,7 @@ def test_arrays_that_are_all_unusable_say_why(person: "Person", tmp_path: Path) 
     np.savez(tmp_path / "both.npz", texts=np.array(["a", "b"]), five=np.zeros((1, 1, 1, 2, 2)))
     user = open_weights(person, [tmp_path / "both.npz"])
     assert user.message().startswith("texts cannot be used: it contains ")
-    assert user.message().endswith(", nor can the other array.")
+    assert user.message().endswith(". Nor can the other array.")
 
 
 def test_files_dropped_together_are_one_source(person: "Person", tmp_path: Path) -> None:
