@@ -14,6 +14,7 @@ from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.workspace import Host, Presenting
 from attnlab.ui.lessons.draft_files import FILTER
 from attnlab.ui.lessons.drafts import Drafts
+from attnlab.ui.lessons.page_keys import PageKeys
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.lessons.progress_keeper import ProgressKeeper
@@ -50,6 +51,7 @@ class LessonController(QObject):
         self.exercise: ExerciseDialog | None = None
         self.drafts = Drafts(self)
         self.player.slide_changed.connect(self._on_slide_changed)
+        self._keys = PageKeys(self.player, playground.body, self.take_key)
         self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
         self.player.answer_changed.connect(self._on_answer_changed)
