@@ -295,8 +295,8 @@ class LessonPanel(FollowsTheme, QFrame):
     def _show_away(self) -> bool:
         """Say that another experiment is open: the text keeps the step's own numbers."""
         away = self._player.elsewhere
-        if away:
-            self._away.show_title(self._playground.document.scene.title)
+        if away and (lesson := self._player.lesson) is not None:
+            self._away.show_title(self._playground.document.scene.title, lesson.title)
         self._away.setVisible(away)
         self._question.setEnabled(not away)
         return away
