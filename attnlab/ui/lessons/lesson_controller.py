@@ -174,11 +174,14 @@ class LessonController(QObject):
 
     def present(self, first: bool = False) -> None:
         """Present the open lesson from its current or first step; without a lesson, what the workspace in view has to
-        present, or a tour of the open experiment."""
-        if self.presentation is not None:
-            return
+        present, or a tour of the open experiment. A presentation goes over to a lesson chosen meanwhile."""
         chosen = self.workspace.chosen if self.workspace is not None else None
         if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
+            return
+        if self.presentation is not None:
+            self._touring = self._touring and chosen is None
+            self.presentation.raise_()
+            self.presentation.activateWindow()
             return
         shown: object = self._window.shown
         if self.player.slide is None and isinstance(shown, Presenting) and shown.present():
