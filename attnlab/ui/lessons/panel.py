@@ -244,6 +244,8 @@ class LessonPanel(FollowsTheme, QFrame):
         self._where.setText(f"Step {slide.index + 1} of {slide.count}  ·  {looked}")
         self._where.setToolTip(plain_tip(lesson.title))
         self._back.setEnabled(not self._player.at_start)
+        if self._player.at_end and self._next.hasFocus():
+            self._area.setFocus()  # Qt would choose Present, which one more press of Space would start
         self._next.setEnabled(not self._player.at_end)
         self._next.setText(REVEAL if self._player.asking else NEXT)
 

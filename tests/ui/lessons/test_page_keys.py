@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QScrollArea, QWidget
 
 from attnlab.ui.widgets.fields.number_edit import NumberEdit
 from tests.ui.lessons.test_lecture import find_controller, step_of
@@ -21,7 +21,7 @@ def press(person: "Person", key: Qt.Key, at: QWidget) -> None:
     person.settle()
 
 
-def test_a_clicker_walks_the_lesson_wherever_the_focus_is_but_not_in_fields(person: "Person") -> None:
+def test_keys_walk_the_lesson_wherever_the_focus_is_but_not_in_fields_nor_beyond_its_end(person: "Person") -> None:
     controller = find_controller(person)
     controller.open("backpropagation")
     person.settle()
@@ -41,6 +41,13 @@ def test_a_clicker_walks_the_lesson_wherever_the_focus_is_but_not_in_fields(pers
     for field in (wanted, person.find(QWidget, "d_model"), person.table):
         press(person, DOWN, field)
         assert (step_of(person), controller.player.frame_index) == (1, 0)
+    controller.player.go(11)
+    person.find(QPushButton, "Next").setFocus()
+    for _ in range(5):
+        person.key(Qt.Key.Key_Space)
+        person.settle()
+    assert controller.player.at_end
+    assert controller.presentation is None, "one Space too many starts no presentation"
     controller.close()
     press(person, DOWN, person.find(QScrollArea, "Explain"))
     assert controller.player.slide is None
