@@ -232,7 +232,7 @@ def sort_answers(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, 
             problems.append(Problem(each.line, f"“{each.student}” {which}."))
         elif box is None:
             known = ", ".join(dict.fromkeys(list(boxes.values())[:12]))
-            problems.append(Problem(each.line, f"“{each.cell}” is not a blank of this exercise; there are {known}."))
+            problems.append(Problem(each.line, f"The exercise has no blank “{each.cell}”, only {known}."))
         elif student not in found and len(found) >= MOST_STUDENTS:
             problems.append(
                 Problem(each.line, f"There are more than {MOST_STUDENTS} students; the lines from here on are ignored.")

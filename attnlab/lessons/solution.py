@@ -142,8 +142,11 @@ def _write_opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
         given = name in ("embeddings", "memory_embeddings")
         if not given and name not in e.weights.extra and getattr(e.weights, name) is None:
             continue
-        yield form.heading(3, name)
+        yield form.heading(3, _TITLES.get(name, name))
         yield _write_table(form, *_find_labels(e, name), edits.table(e, name).tolist())
+
+
+_TITLES = {"embeddings": "Embeddings", "memory_embeddings": "Embeddings of the second sequence"}
 
 
 def _find_labels(e: "Experiment", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -155,7 +158,8 @@ def _find_labels(e: "Experiment", name: str) -> tuple[tuple[str, ...], tuple[str
 def _write_table(form: Form, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]) -> str:
     if max(len(rows), len(columns)) > WIDEST:
         return form.text(f"{len(rows)} × {len(columns)} numbers.")
-    texts = [[short(value) for value in row] for row in values]
+    few = all(short(value) == number(value, 2) for row in values for value in row)
+    texts = [[number(value, 2) if few else number(value) for value in row] for row in values]
     return form.table([form.text(r or "∅") for r in rows], [form.text(c or "∅") for c in columns], texts)
 
 

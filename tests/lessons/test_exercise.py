@@ -269,7 +269,7 @@ def test_answers_are_assigned_to_students_and_boxes() -> None:
     assert found == {"Ada": {"a": "1", "b": "2"}, "Bob": {"a": "4"}}
     assert [(p.line, p.reason) for p in problems] == [
         (3, "“Eve” is not on the list of students."),
-        (4, "“zz” is not a blank of this exercise; there are a, b."),
+        (4, "The exercise has no blank “zz”, only a, b."),
         (6, "Bob answers a again; the last answer counts."),
     ]
 

@@ -132,6 +132,13 @@ def test_numbers_that_are_copied_are_a_table_alone() -> None:
     assert len(text.splitlines()) < 600
 
 
+def test_all_numbers_of_a_table_have_the_same_decimals() -> None:
+    text = write_markdown(trace_exactly(attnlab.preset("journey-untrained")))
+    given, computed = text.split("### Embeddings")[1].split("## ")[0], text.split("## Scores")[1].split("**")[0]
+    assert "| Your | 0.43 | 0.15 | 0.89 |" in given
+    assert "| Your | 0.9995 | 0.9544 | 0.9422 | 0.4753 | 0.4576 | 0.6310 |" in computed
+
+
 def is_given(trace: Trace, name: str) -> bool:
     """Whether the numbers of a stage are given or those of an earlier stage, not computed, and fit in a table."""
     if name in ("queries", "keys", "values", "output") and is_copied(trace, name):

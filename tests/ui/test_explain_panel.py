@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QFont, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
@@ -346,7 +346,10 @@ def test_large_type_never_makes_the_steps_wider_than_the_panel(sit_down: Callabl
     person.window.resize(1366, 768)
     person.click_cell("output", 2, 1)
     panel = person.playground.explain
-    assert "mean of the heads".upper() in panel._row_title.text()
+    token = person.experiment.tokens[2]
+    assert panel._row_title.text() == f"ROW OF “{token}”, MEAN OF THE HEADS"
+    assert panel._row_title.fontInfo().pixelSize() < panel.fontInfo().pixelSize()
+    assert panel._row_title.font().capitalization() == QFont.Capitalization.MixedCase
     assert panel.widget().minimumSizeHint().width() <= panel.viewport().width()
 
 

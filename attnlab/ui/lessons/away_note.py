@@ -23,6 +23,7 @@ class AwayNote(QWidget):
         column.addWidget(there, 0, Qt.AlignmentFlag.AlignLeft)
         self.hide()
 
-    def show_title(self, opened: str) -> None:
-        """Name the experiment that is open."""
-        self._note.setText(f"“{opened}” is open now; this text uses the step’s own numbers.")
+    def show_title(self, opened: str, lesson: str) -> None:
+        """Name the experiment that is open, which may be another state of the lesson itself."""
+        what = "Another state of this lesson" if opened == lesson else f"“{opened}”"
+        self._note.setText(f"{what} is open now; this text uses the step’s own numbers.")

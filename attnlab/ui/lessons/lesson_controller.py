@@ -14,6 +14,7 @@ from attnlab.ui.base.dialog_parts import ask_which
 from attnlab.ui.base.workspace import Host, Presenting
 from attnlab.ui.lessons.draft_files import FILTER
 from attnlab.ui.lessons.drafts import Drafts
+from attnlab.ui.lessons.page_keys import PageKeys
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.lessons.progress_keeper import ProgressKeeper
@@ -50,6 +51,7 @@ class LessonController(QObject):
         self.exercise: ExerciseDialog | None = None
         self.drafts = Drafts(self)
         self.player.slide_changed.connect(self._on_slide_changed)
+        self._keys = PageKeys(self.player, playground.body, self.take_key)
         self.beside = StatesBeside(playground, self.player, self)
         self.player.frame_changed.connect(self._on_frame_changed)
         self.player.answer_changed.connect(self._on_answer_changed)
@@ -172,11 +174,14 @@ class LessonController(QObject):
 
     def present(self, first: bool = False) -> None:
         """Present the open lesson from its current or first step; without a lesson, what the workspace in view has to
-        present, or a tour of the open experiment."""
-        if self.presentation is not None:
-            return
+        present, or a tour of the open experiment. A presentation goes over to a lesson chosen meanwhile."""
         chosen = self.workspace.chosen if self.workspace is not None else None
         if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
+            return
+        if self.presentation is not None:
+            self._touring = self._touring and chosen is None
+            self.presentation.raise_()
+            self.presentation.activateWindow()
             return
         shown: object = self._window.shown
         if self.player.slide is None and isinstance(shown, Presenting) and shown.present():

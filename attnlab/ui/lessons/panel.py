@@ -244,6 +244,8 @@ class LessonPanel(FollowsTheme, QFrame):
         self._where.setText(f"Step {slide.index + 1} of {slide.count}  ·  {looked}")
         self._where.setToolTip(plain_tip(lesson.title))
         self._back.setEnabled(not self._player.at_start)
+        if self._player.at_end and self._next.hasFocus():
+            self._area.setFocus()  # Qt would choose Present, which one more press of Space would start
         self._next.setEnabled(not self._player.at_end)
         self._next.setText(REVEAL if self._player.asking else NEXT)
 
@@ -295,8 +297,8 @@ class LessonPanel(FollowsTheme, QFrame):
     def _show_away(self) -> bool:
         """Say that another experiment is open: the text keeps the step's own numbers."""
         away = self._player.elsewhere
-        if away:
-            self._away.show_title(self._playground.document.scene.title)
+        if away and (lesson := self._player.lesson) is not None:
+            self._away.show_title(self._playground.document.scene.title, lesson.title)
         self._away.setVisible(away)
         self._question.setEnabled(not away)
         return away

@@ -189,6 +189,8 @@ class Form:
             top = frame + (tall if need.column_label else 0.0) + TITLE * z
             rows = (lines * (need.rows + MAP_GAP) - MAP_GAP) * z
             return Span(top + rows * TIGHT_ROW, top + rows * LARGEST_ROW)
+        if need.stacked > 1:
+            tall += TITLE * z
         return Span(frame + tall + need.rows * LEAST_ROW * z, frame + tall + need.rows * LARGEST_ROW * z)
 
     def break_lines(self, *, always: bool = False) -> list[list[Line]] | None:

@@ -10,7 +10,7 @@ from attnlab.figures.map_labels import LABEL_LETTERS
 from attnlab.figures.text import Face, find_key, measure_text
 from attnlab.ui.base.fonts import face
 from attnlab.ui.playground.canvas_lengths import LARGEST_ROW, MAP_GAP, TITLE, WIDEST_CELL
-from attnlab.ui.playground.card_needs import PAIR_GAP
+from attnlab.ui.playground.card_needs import PAIR_GAP, is_flat
 
 LABELLED_CELL = 6.0
 """Maps side by side have token labels if their cells are at least this high at zoom 1."""
@@ -26,6 +26,8 @@ MOST_LABELS = 0.7
 """The greatest share of a card's width for the labels of its rows; a card with numbers is as wide as both need."""
 SMALL_LABEL = "cell"
 """The role of the labels of maps side by side, which are smaller."""
+MOST_TITLE_ROWS = 8
+"""The gap between two maps below each other is at most this many rows, even if a title would need more."""
 FEW_MAPS = 2
 """So many maps side by side may have labels of the usual size."""
 
@@ -94,17 +96,28 @@ def _fit_one(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[
 
 
 def _fit_pair(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: CardRoom) -> Grid:
-    """Return the grid of two maps side by side, each with its title: as large as one map of twice the columns."""
+    """Return the grid of two maps side by side, each with its title: as large as one map of twice the columns.
+
+    Flat maps are below each other, as large as one map of twice the rows.
+    """
     title = _title_height(room.zoom)
     x, y, width, height = room.area
     below = replace(room, area=(x, y + title, width, height - title))
-    one = _fit_one((1, shape[1], 2 * shape[2] + PAIR_GAP), rows, columns, below)
+    gap, stacked = PAIR_GAP, is_flat(*shape[1:])
+    if stacked:
+        one = _fit_one((1, 2 * shape[1] + gap, shape[2]), rows, columns, below)
+        while gap * one.cell_height < title and gap < MOST_TITLE_ROWS:  # the gap holds the second title
+            gap += 1
+            one = _fit_one((1, 2 * shape[1] + gap, shape[2]), rows, columns, below)
+    else:
+        one = _fit_one((1, shape[1], 2 * shape[2] + gap), rows, columns, below)
     return replace(
         one,
+        rows=shape[1],
         columns=shape[2],
         count=2,
-        per_row=2,
-        gap=(PAIR_GAP, PAIR_GAP),
+        per_row=1 if stacked else 2,
+        gap=(gap, gap),
         label_height=one.label_height + title,
         title_height=title,
     )

@@ -36,7 +36,9 @@ MOST_DIGITS = 5
 """Larger numbers are written as powers of ten, or the card shows none."""
 _EM_PX = 200
 PAIR_GAP = 1
-"""The gap between two states side by side, in columns."""
+"""The gap between two states side by side, in columns, or below each other, in rows."""
+FLAT = 6
+"""Maps with so many columns for each row show two states below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class CardNeed:
     """The maps on a card: how many, their size, and the widths in em of their widest labels and numbers.
 
     ``numbers`` holds the width with each of ``DECIMALS``, or 0. ``label`` is 0 without row labels; ``folded`` are the
-    cards shown as one line below this one. The columns are those of all ``states`` side by side, and the gap.
+    cards shown as one line below this one. The columns are those of all ``states`` side by side, and the gap; the rows
+    those of all that are ``stacked``.
     """
 
     name: str
@@ -57,6 +60,7 @@ class CardNeed:
     is_map: bool
     folded: tuple[str, ...] = ()
     states: int = 1
+    stacked: int = 1
     header: float = 0.0
     """The width in em of a title that must not be cut: that of a gradient, whose factor stands behind it."""
 
@@ -67,7 +71,7 @@ class CardNeed:
     @property
     def is_legible(self) -> bool:
         """Whether the card must show its numbers however small the canvas is."""
-        side = max(self.rows, self.columns // self.states)
+        side = max(self.rows // self.stacked, self.columns // self.states)
         return self.count <= 2 and side <= (LEGIBLE if self.count == 1 else LEGIBLE_PAIR)
 
 
@@ -231,10 +235,17 @@ def _measure_stage(e: "Experiment", stage: Stage, view: "View", digits: int, neg
     return CardNeed(stage.name, count, rows, columns, labels[0], labels[1], numbers, stage.is_map, header=header)
 
 
+def is_flat(rows: int, columns: int) -> bool:
+    """Return whether two states of a map are easier to compare below each other than side by side."""
+    return columns >= FLAT * rows
+
+
 def _double(need: CardNeed) -> CardNeed:
-    """Return the need of a card that shows two states side by side."""
+    """Return the need of a card that shows two states side by side, or below each other."""
     if need.count > 1:
         return replace(need, count=2 * need.count)
+    if is_flat(need.rows, need.columns):
+        return replace(need, rows=2 * need.rows + PAIR_GAP, stacked=2)
     return replace(need, columns=2 * need.columns + PAIR_GAP, states=2)
 
 

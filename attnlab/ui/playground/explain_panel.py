@@ -110,6 +110,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         self._code.setContentsMargins(0, 8, 0, 0)
         self._compared.setContentsMargins(0, 0, 0, 4)
         self._row_title = _make_section("")
+        self._row_title.setProperty("names", "token")  # capitals would make “The” and “the” one token
         self._row_title.setContentsMargins(0, 16, 0, 0)
         self._row_title.setWordWrap(True)
         self.bars = RowBars()
@@ -349,10 +350,10 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
         row, masked = _find_row(trace, name, cell.row, head)
-        title = f"Row of “{e.tokens[cell.row]}”"
+        token, which = f"“{e.tokens[cell.row]}”", ""
         if e.n_heads > 1 and not isinstance(head, int):
-            title += ", mean of the heads"
-        self._row_title.setText(title.upper())
+            which = ", mean of the heads"
+        self._row_title.setText(f"ROW OF {token}{which.upper()}")
         self._row_place.setContentsMargins(px(INDENT) if step is not None else 0, 0, 0, 0)
         self.bars.set_parts(step.parts.tolist() if step is not None else (), step.decimals if step is not None else 4)
         current = cell.column if stage.axes[-1] == "key" else None
@@ -360,7 +361,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         if name == "weights" and e.config.option("sink"):
             bars, keys = [*bars, find_sink_share(row).tolist()], (*keys, SINK)
             masked, unknown_keys = [*masked, False], [*unknown_keys, any(unknown_keys)]
-        self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, r{title[1:]}")
+        self.bars.set_row(keys, bars, masked, unknown_keys, current, f"Weights, row of {token}{which}")
         partly = any(unknown_keys)
         self._show_profile(row[:0] if partly else row, e.key_tokens, current)
         kept, hidden = _find_row(trace, held, cell.row, head)

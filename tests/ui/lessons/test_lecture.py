@@ -149,3 +149,19 @@ def test_a_step_without_a_lens_opens_the_canvas_and_one_with_a_lens_that(person:
     lenses.open_lens("statistics")
     controller.present()
     assert lenses.current == "statistics", "what is presented is the open experiment"
+
+
+def test_a_presentation_goes_over_to_the_lesson_that_is_presented_next(person: "Person") -> None:
+    controller = find_controller(person)
+    person.key(Key.Key_F5)  # a tour, as no lesson is open
+    presentation = controller.presentation
+    assert presentation is not None
+    controller.show_lesson(find("padding"))
+    person.press("Present")
+    assert controller.presentation is presentation
+    slide = presentation.presenter.slide
+    assert slide is not None
+    assert (slide.lesson.title, slide.index) == ("Padding", 0)
+    person.key(Key.Key_Escape, widget=presentation)
+    assert controller.presentation is None
+    assert step_of(person) == 0

@@ -163,6 +163,10 @@ def test_text_of_a_step_is_hidden_while_another_experiment_is_open(person: "Pers
     person.settle()
     person.wait_for(lambda: "is open now" not in read(person))
     assert person.experiment is find_controller(person).player.slides[0].experiment
+    find_controller(person).player.go(1)
+    find_controller(person).player.go(0)
+    person.undo()
+    person.wait_for(lambda: "Another state of this lesson is open now" in read(person))
 
 
 def test_numbers_of_an_earlier_large_step_are_filled_in(

@@ -94,3 +94,19 @@ def test_a_slide_has_both_maps_and_asks_in_the_second() -> None:
     assert unknown is not None
     assert not unknown[0].any()
     assert unknown[1].any()
+
+
+def test_two_states_of_one_row_are_below_each_other_and_both_in_sight(person: "Person") -> None:
+    controller = find_controller(person)
+    person.window.resize(1366, 768)
+    controller.open("bahdanau-luong", 10)
+    person.wait_for(lambda: person.playground.document.view.look == "both")
+    controller.player.go_next()
+    person.settle()
+    card = person.card("scores")
+    grid = card.grid
+    top, below = (grid.rect(state, 0, 9) for state in (0, 1))
+    assert top[0] == below[0]
+    assert below[1] - (top[1] + top[3]) >= grid.title_height
+    canvas = person.playground.canvas
+    assert canvas.plan.width <= canvas.width()

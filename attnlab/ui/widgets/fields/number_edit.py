@@ -143,6 +143,8 @@ class NumberEdit(KeepsKeys, QAbstractSpinBox):
         return QValidator.State.Acceptable, text, position
 
     def keeps_key(self, event: QKeyEvent) -> bool:
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            return True  # otherwise an open lesson would walk
         return self._gives_up(event)  # otherwise the window would clear its selection
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

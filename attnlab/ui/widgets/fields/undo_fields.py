@@ -42,7 +42,7 @@ class TextField(KeepsKeys, QLineEdit):
 
 
 @guarded
-class NumberBox(QSpinBox):
+class NumberBox(KeepsKeys, QSpinBox):
     """A whole number; the window undoes a value that was taken.
 
     Any text can be typed: if it is not a number, or out of range, ``refused`` says so when it would be taken, and the
@@ -50,6 +50,9 @@ class NumberBox(QSpinBox):
     """
 
     refused = Signal(str)
+
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)  # otherwise an open lesson would walk
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         state, text, position = super().validate(text, position)

@@ -82,7 +82,7 @@ class TokenStrip(DrawnList):
         self._describe()
 
     def set_roles(self, query: int | None, key: int | None) -> None:
-        """Fill the chips of the selected query and key in their colours."""
+        """Fill the chips of the selected query and key in their colours; padding, beyond the tokens, has no chip."""
         if (query, key) != (self._query, self._key):
             self._query, self._key = query, key
             self._describe()
@@ -357,8 +357,8 @@ class TokenStrip(DrawnList):
                 continue
             text = self._texts[self._tokens[i]][0] if i < len(self._tokens) else PLUS
             look = ChipLook(
-                i == self._query,
-                i == self._key,
+                i == self._query and i < len(self._tokens),
+                i == self._key and i < len(self._tokens),
                 i == self._hovered and dragged is None,
                 i == self._current and self.hasFocus(),
                 i == dragged,
