@@ -186,6 +186,7 @@ def test_presets_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in listed] == list(attnlab.presets())
     assert all(each["about"] and each["title"] for each in listed)
+    assert {field for each in listed for field in each} == {"name", "title", "about", "group"}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Phrases for counts and ranges, in the singular or plural."""
 
+from collections.abc import Iterable
 from math import isqrt
 
 
@@ -23,6 +24,12 @@ def format_percent(share: float, decimals: int = 1) -> str:
     if float(told) == 0:
         told = f"<{10.0**-decimals:.{decimals}f}" if share > 0 else told.removeprefix("-")
     return f"{told}{PERCENT}".replace("-", "−")
+
+
+def format_size(sides: Iterable[float], unit: str) -> str:
+    """Return a size with at most four digits a side, or whole: "2008 × 1384 pixels"; no line break parts it."""
+    told = " × ".join(str(side) if isinstance(side, int) else f"{side:.4g}" for side in sides)
+    return f"{told} {unit}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def format_range(thing: str, first: int, last: int) -> str:

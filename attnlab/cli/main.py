@@ -202,14 +202,14 @@ def _code(argv: list[str]) -> int:
 
 def _presets(argv: list[str]) -> int:
     parser = Parser(prog="attnlab presets", description="List the worked examples.")
-    parser.add_argument("--json", action="store_true", help="print name, title, about, group and rows of each as JSON")
+    parser.add_argument("--json", action="store_true", help="print name, title, about and group of each as JSON")
     as_json = parser.parse_args(argv).json
     from attnlab.attention.examples.presets import PRESETS
 
     if as_json:
         import json
 
-        fields = ("name", "title", "about", "group", "rows")
+        fields = ("name", "title", "about", "group")
         say(json.dumps([{field: getattr(p, field) for field in fields} for p in PRESETS.values()]) + "\n")
     else:
         width = max(map(len, PRESETS))

@@ -17,6 +17,7 @@ from attnlab.lessons.library import FOLDER
 from attnlab.training import store, tasks
 from attnlab.training.look import Viewer
 from attnlab.training.recorder import Moment
+from attnlab.training.specs import find_spec_at
 from attnlab.training.store_manifest import MANIFEST
 from attnlab.training.task_patterns import list_patterns, measure_patterns
 
@@ -63,15 +64,20 @@ class Recording:
         moment, key = self.find_moment(step), (step, layer, probe)
         with self._lock:
             if key not in self._experiments:
-                self._experiments[key] = self.viewer.make_experiment(moment.weights, probe, layer)
+                self._experiments[key] = self._find_viewer(step).make_experiment(moment.weights, probe, layer)
             return self._experiments[key]
+
+    def _find_viewer(self, step: int) -> Viewer:
+        """Return a viewer with the heads off that were off at a step."""
+        spec = find_spec_at(self.state.spec, self.state.heads_before, step)
+        return self.viewer if spec == self.state.spec else Viewer(spec, self.viewer.data)
 
     def measure_scores(self, step: int, probe: str) -> Mapping[str, float]:
         """Return the score of the best head for each pattern of the task on a text; errors as above."""
         moment, key = self.find_moment(step), (step, probe)
         with self._lock:
             if key not in self._scores:
-                look, task = self.viewer.look(step, moment.weights, probe), self.state.spec.task
+                look, task = self._find_viewer(step).look(step, moment.weights, probe), self.state.spec.task
                 names = [pattern.name for pattern in list_patterns(task, look)]
                 found = measure_patterns(task, look)
                 self._scores[key] = {

@@ -108,7 +108,7 @@ class Viewer:
         self.spec = spec
         _refuse(tasks.check_options(spec))
         self.data = tasks.make_data(spec) if data is None else data
-        _refuse(models.check(spec.model, self.data))
+        _refuse(models.check(spec.model, self.data) or models.check_heads_off(spec, self.data))
         with draw_and_restore():  # these weights are replaced
             self.model = models.build(spec.model, self.data).eval()
         models.switch_heads_off(self.model, spec)

@@ -21,7 +21,7 @@ from attnlab.training.messages import (
     Started,
 )
 from attnlab.training.recorder import LIMIT, Moment, Recorder
-from attnlab.training.specs import RunSpec
+from attnlab.training.specs import HeadsBefore, RunSpec, find_spec_at
 
 STATUSES = ("new", "running", "paused", "ended", "failed", "interrupted")
 """The states of a run; a run that was saved while it ran is loaded as "interrupted"."""
@@ -56,13 +56,15 @@ class RunState:
     marks: tuple[Mark, ...]
     checkpoint: Checkpoint | None
     digest: str = ""
+    heads_before: HeadsBefore = ()
 
 
 class Run:
     """A run that grows with its messages. ``weights`` are the newest ones, those after ``weights_step`` steps.
 
     ``sentence`` says how it ended or failed, "" before; ``refused`` why the last command was refused, "" if it was not.
-    ``digest`` is that of the text it learns from, as in :class:`Started`.
+    ``digest`` is that of the text it learns from, as in :class:`Started`. ``heads_before`` are the heads that were off
+    before those of ``spec``.
     """
 
     def __init__(self, spec: RunSpec, name: str, limit: int = LIMIT) -> None:
@@ -75,6 +77,7 @@ class Run:
         self.checkpoint: Checkpoint | None = None
         self.weights: Arrays | None = None
         self.weights_step = 0
+        self.heads_before: HeadsBefore = ()
         self._metrics: list[Metric] = []
         self._marks: dict[int, Mark] = {}
         self._curve = np.empty((0, 3))
@@ -88,6 +91,7 @@ class Run:
         run.step, run.seconds = state.step, state.seconds
         run.parameters, run.trainable, run.digest = state.parameters, state.trainable, state.digest
         run.recorder.interval, run.checkpoint = state.interval, state.checkpoint
+        run.heads_before = state.heads_before
         run._metrics = list(state.metrics)
         run._curve = np.column_stack([state.curve.steps, state.curve.losses, state.curve.rates]).astype(np.float64)
         run._points = len(run._curve)
@@ -120,7 +124,18 @@ class Run:
             marks=self.marks,
             checkpoint=self.checkpoint,
             digest=self.digest,
+            heads_before=self.heads_before,
         )
+
+    def find_spec_at(self, step: int) -> RunSpec:
+        """Return the settings at a step: with the heads off that were off then."""
+        return find_spec_at(self.spec, self.heads_before, step)
+
+    def go_on_with(self, spec: RunSpec) -> None:
+        """Have other settings from this step on; earlier moments keep the heads that were off in them."""
+        if spec.train.heads_off != self.spec.train.heads_off:
+            self.heads_before += ((self.step, self.spec.train.heads_off),)
+        self.spec = spec
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -214,6 +229,12 @@ class Run:
         self._points = int(np.searchsorted(self._curve[: self._points, 0], step))  # point n: the step from n to n + 1
         self._metrics = [metric for metric in self._metrics if metric.step <= step]
         self._marks = {at: mark for at, mark in self._marks.items() if at <= step}
+        earlier = [0, *(until for until, _ in self.heads_before)]
+        self.heads_before = tuple(
+            (min(until, step), off)
+            for begins, (until, off) in zip(earlier, self.heads_before, strict=False)
+            if begins < step
+        )
         self.recorder.forget_after(step)
 
     def _progress(self, message: Progress) -> None:

@@ -61,6 +61,16 @@ class RunSpec:
     train: TrainSpec = TrainSpec()
 
 
+HeadsBefore = tuple[tuple[int, str], ...]
+"""The ``heads_off`` of a run before it went on with others: each with the last step for which it holds, in order."""
+
+
+def find_spec_at(spec: RunSpec, before: HeadsBefore, step: int) -> RunSpec:
+    """Return the settings of a run at a step: with the heads off that were off then."""
+    off = next((off for until, off in before if step <= until), spec.train.heads_off)
+    return spec if off == spec.train.heads_off else replace(spec, train=replace(spec.train, heads_off=off))
+
+
 def replace_field(spec: RunSpec, name: str, value: Any) -> RunSpec:
     """Return a run with one field of its model or its training changed; other layers or heads switch all heads on.
 

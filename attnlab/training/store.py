@@ -185,6 +185,7 @@ def _load_state(path: Path, found: dict[str, Any]) -> RunState:
         marks=tuple(Mark(*mark) for mark in found["marks"]),
         checkpoint=checkpoint,
         digest=found.get("digest", ""),
+        heads_before=tuple((until, off) for until, off in found.get("heads_before", [])),
     )
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from attnlab.base.printable import escape
+from attnlab.training.heads_off import read_heads
 from attnlab.training.run import STATUSES, RunState
 from attnlab.training.spec_json import MOST, to_json
 
@@ -16,8 +17,10 @@ PARTS = (CURVE, MOMENTS, CHECKPOINT)
 _ENDING = ".safetensors"
 _NAME = re.compile(r"(curve|moments|checkpoint)(?:-([0-9a-f]{16}))?\.safetensors")
 _LONGEST = 2000
-_OPTIONAL = {"digest"}
-"""Only runs that learn from the user's own text have one."""
+_OPTIONAL = {"digest", "heads_before"}
+"""Only runs that learn from the user's own text have a digest, and only those that went on with other heads off have
+heads before.
+"""
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FIELDS = {
     "format",
@@ -72,6 +75,7 @@ def to_manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
         "marks": [[mark.step, mark.title, mark.suggested] for mark in state.marks],
         "files": names,
         **({"digest": state.digest} if state.digest else {}),
+        **({"heads_before": state.heads_before} if state.heads_before else {}),
     }
 
 
@@ -100,6 +104,8 @@ def check_manifest(found: Any) -> None:
         found[name] = escape(found[name])
     digest = found.get("digest", "")
     _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
+    before = found.get("heads_before", [])
+    _need(isinstance(before, list) and all(map(_is_heads_off, before)), "heads_before", "steps with heads")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")
     _need(isinstance(found["marks"], list) and all(map(_is_mark, found["marks"])), "marks", "steps with titles")
     if version == 1:  # its files field had sizes by name
@@ -139,6 +145,16 @@ def _is_number(value: Any, most: float = MOST) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST
+
+
+def _is_heads_off(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not _is_whole(value[0]) or not _is_text(value[1]):
+        return False
+    try:
+        read_heads(value[1])
+    except ValueError:
+        return False
+    return True
 
 
 def _is_mark(value: Any) -> bool:

@@ -261,3 +261,14 @@ def test_a_run_that_reads_a_file_is_refused(tmp_path: Path) -> None:
     lesson.write_text("---\ntitle: T\n---\n\n## S\n\n```state\nrun: run\n```\n\nText.\n", encoding="utf-8")
     (problem,) = check(read(lesson))
     assert problem.reason.startswith("The run run learns from a file")
+
+
+def test_a_moment_has_the_heads_off_that_were_off_then(tmp_path: Path) -> None:
+    state = store.load(FOLDER / "by-heart")
+    layer = make_recorded(FOLDER / "by-heart", 60, None, None, None).layer
+    spec = replace(state.spec, train=replace(state.spec.train, heads_off=f"{layer}.0"))
+    store.save(replace(state, spec=spec, heads_before=((60, ""),)), tmp_path / "run")
+    steps = [moment.step for moment in state.moments if moment.step >= 60][:2]
+    shown = [make_recorded(tmp_path / "run", step, None, None, None) for step in steps]
+    found = [each.make_experiment().config.ablated for each in shown]
+    assert found == [(), (0,)]

@@ -56,6 +56,11 @@ def test_heads_that_do_not_exist_are_named(task: str, kind: str | None, text: st
     assert found == "" if not sentence else sentence in found
 
 
+def test_a_run_from_elsewhere_without_such_heads_is_refused() -> None:
+    with pytest.raises(TrainingError, match="heads_off names the layer 'decoder 9'"):
+        Viewer(without(tiny(), "decoder 9.0"))
+
+
 def test_a_run_learns_without_a_head() -> None:
     spec = without(tiny(steps=6, weight_decay=0.0), "decoder 1.1")
     other = Trainer(replace(spec, train=replace(spec.train, heads_off="")))

@@ -108,6 +108,24 @@ def test_a_mark_is_at_its_nearest_moment() -> None:
     assert Run(RunSpec(), "empty").mark(Mark(1, "nowhere")) is None
 
 
+def test_each_step_keeps_the_heads_that_were_off_then() -> None:
+    def read(run: Run) -> list[str]:
+        return [run.find_spec_at(step).train.heads_off for step in (0, 10, 11, 20, 21, 30, 31)]
+
+    run = Run(RunSpec(), "whole")
+    for step, off in ((10, "decoder 1.0"), (20, ""), (30, "decoder 1.1")):
+        run.step = step
+        run.go_on_with(replace(run.spec, train=replace(run.spec.train, heads_off=off)))
+    one, other = "decoder 1.0", "decoder 1.1"
+    assert read(run) == ["", "", one, one, "", "", other]
+    assert run.find_spec_at(31) is run.spec
+    assert read(Run.of(run.state())) == read(run)
+    assert read(run.branch(15)) == ["", "", one, other, other, other, other]
+    assert read(run.branch(20)) == ["", "", one, one, other, other, other]
+    run.rewind(-1)
+    assert read(run) == [other] * 7
+
+
 @pytest.mark.slow
 def test_a_saved_run_continues_like_an_uninterrupted_one() -> None:
     run = Run(tiny(16), "broken off")

@@ -97,10 +97,13 @@ def test_a_run_without_steps_survives_saving_and_loading(tmp_path: Path) -> None
     assert [name.partition("-")[0] for name in files] == ["curve", MANIFEST]
 
 
-def test_the_digest_of_a_text_is_saved_and_may_be_absent(tmp_path: Path) -> None:
+def test_a_digest_and_the_heads_before_are_saved_and_may_be_absent(tmp_path: Path) -> None:
     assert "digest" not in json.loads(WHOLE[MANIFEST])
     assert load(rebuilt(tmp_path, {})).digest == ""
-    save(replace(made_up_run().state(), digest="0a" * 32), tmp_path)
+    assert load(tmp_path).heads_before == ()
+    before = ((3, ""), (5, "decoder 1.0"))
+    save(replace(made_up_run().state(), digest="0a" * 32, heads_before=before), tmp_path)
+    assert Run.of(load(tmp_path)).state().heads_before == before
     assert Run.of(load(tmp_path)).state().digest == "0a" * 32
 
 
@@ -288,6 +291,9 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
         (manifest(interval=0), "its interval needs"),
         (manifest(digest="0a"), "its digest needs"),
         (manifest(digest=5), "its digest needs"),
+        (manifest(heads_before=[[3, "decoder"]]), "its heads_before needs"),
+        (manifest(heads_before=[[-1, ""]]), "its heads_before needs"),
+        (manifest(heads_before={"3": ""}), "its heads_before needs"),
         (manifest(seconds=-1), "its seconds needs"),
         (manifest(status="happy"), "its status needs"),
         (manifest(name="x" * 3000), "its name needs"),

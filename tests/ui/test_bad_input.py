@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QSpinBox
 
@@ -186,6 +186,8 @@ def test_an_invalid_size_is_explained_and_the_old_one_kept(
 
 def test_an_invalid_seed_is_explained(person: "Person") -> None:
     box = person.find(QSpinBox, "Seed")
+    heard = QAccessible.queryAccessibleInterface(box)
+    assert [heard.text(each) for each in (QAccessible.Text.Name, QAccessible.Text.Value)] == ["Seed", "0"]
     box.setFocus()
     box.selectAll()
     person.type("seven")

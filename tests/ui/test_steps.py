@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
 from attnlab.attention import edits
-from attnlab.attention.stages.walk import Place
+from attnlab.attention.stages.walk import Place, stages_of
 from attnlab.ui.playground import recovery
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -193,6 +193,26 @@ def test_escape_releases_the_enlarged_card_then_the_cell_then_the_step(person: "
         view = person.document.view
         left.append((view.alone, view.cell is not None, view.at is not None))
     assert left == [(None, True, True), (None, False, True), (None, False, False)]
+
+
+def test_an_enlarged_card_gives_way_to_that_of_the_step(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("whole-block")
+    canvas = person.playground.canvas
+
+    def find_shown() -> list[str]:
+        return [name for name, card in canvas.cards.items() if card.isVisible()]
+
+    person.document.show(alone="weights")
+    person.window.setFocus()
+    person.key(Key.Key_Home)
+    stages = [stage.name for stage in stages_of(person.experiment)]
+    for stage in stages:
+        assert find_shown() == [stage]
+        person.key(Key.Key_Right)
+    person.key(Key.Key_Left)
+    assert find_shown() == [stages[-2]]
+    person.key(Key.Key_Escape)
+    assert len(find_shown()) > 1
 
 
 def test_the_bar_names_the_button_that_walks_back_wherever_the_focus_is(person: "Person") -> None:

@@ -96,10 +96,8 @@ class ArrayTools(QObject):
 
     def ask_save(self) -> None:
         """Ask where to save all maps, and write them."""
-        filters = {f"{title} (*{ending})": ending for ending, title in WRITTEN.items()}
-        name = f"maps{next(iter(WRITTEN))}"
-        dialog = ask_where(self._window, "Save the maps", ";;".join(filters), name, self.save_to)
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen].removeprefix(".")))
+        filters = ";;".join(f"{title} (*{ending})" for ending, title in WRITTEN.items())
+        ask_where(self._window, "Save the maps", filters, f"maps{next(iter(WRITTEN))}", self.save_to)
 
     def save_to(self, path: Path) -> None:
         """Write all maps with their tokens in the format of the ending; a failure leaves no partial file."""

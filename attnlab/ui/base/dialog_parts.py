@@ -1,5 +1,6 @@
 """Parts of dialogs: buttons, scroll areas, and questions for files."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,13 +35,23 @@ def ask_where(
     then: Callable[[Path], object],
     folder: Path | None = None,
 ) -> QFileDialog:
-    """Ask where to save a file, beginning in a folder, and call ``then`` with the answer."""
+    """Ask where to save a file, beginning in a folder, and call ``then`` with the answer.
+
+    A name without an ending gets that of the chosen type, at first that of ``name``.
+    """
     dialog = _make_file_dialog(parent, title, name_filter, then, folder)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
+    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(_find_suffix(chosen)))
     dialog.selectFile(name)
     dialog.open()
     return dialog
+
+
+def _find_suffix(name_filter: str) -> str:
+    """Return the first ending in a filter such as "PNG (*.png)", without its dot."""
+    found = re.search(r"\*\.(\w+)", name_filter)
+    return found[1] if found is not None else ""
 
 
 def ask_which(

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from attnlab.base.counted import format_size
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.panels.figure_file import lay_out_for
@@ -174,9 +175,9 @@ class ExportDialog(QDialog):
         """Return the size of the figure as text."""
         if self._page is None:
             return ""
-        size = " × ".join(f"{side:.4g}" for side in self._page.size_mm)
-        dots = " × ".join(map(str, self._page.pixels))
-        return f"{size} mm · {dots} pixels" if FIGURES[f".{self.form.ending}"].in_pixels else f"{size} mm"
+        size = format_size(self._page.size_mm, "mm")
+        in_pixels = FIGURES[f".{self.form.ending}"].in_pixels
+        return f"{size} · {format_size(self._page.pixels, 'pixels')}" if in_pixels else size
 
     def _say(self, sentence: str) -> None:
         show_text(self.message, sentence)

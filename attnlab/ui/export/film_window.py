@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
+from attnlab.base.counted import format_size
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_frame import Film
@@ -157,9 +158,9 @@ class FilmWindow(QDialog):
         """Show the length and size of the film once they are known, and allow saving."""
         if self._scenario is None or self._film is None:
             return
-        count, size = self._scenario.count, " × ".join(map(str, self._film.size))
+        count, size = self._scenario.count, format_size(self._film.size, "pixels")
         frames = f"{count} frames" if count != 1 else "1 frame"
-        self.info.setText(f"{frames} · {count / self._scenario.fps:.3g} s · {size} pixels")
+        self.info.setText(f"{frames} · {count / self._scenario.fps:.3g} s · {size}")
         self.saver.save_button.setEnabled(True)
 
     def _refuse(self, sentence: str) -> None:

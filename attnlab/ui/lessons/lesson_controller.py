@@ -79,10 +79,7 @@ class LessonController(QObject):
             return False
         self.player.open(lesson, step)
         self._window.show_workspace(PLAYGROUND.name)
-        if self._playground.canvas.isVisible() or self.panel is None:
-            self._playground.canvas.setFocus()
-        else:
-            self.panel.focus()
+        self._playground.focus_view()
         if lesson.problems:
             first, more = lesson.problems[0], len(lesson.problems) - 1
             self.refuse(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))

@@ -225,10 +225,6 @@ class LessonPanel(FollowsTheme, QFrame):
         share = round(self._playground.body.width() * SHARE)
         self.setMinimumWidth(min(px(WIDTH), max(share, px(LEAST))))
 
-    def focus(self) -> None:
-        """Move keyboard focus to Next."""
-        (self._next if self._next.isEnabled() else self._back).setFocus()
-
     def show_frame(self) -> None:
         """Show the place in the walk, and the text as far as its numbers are revealed."""
         self.show_progress()

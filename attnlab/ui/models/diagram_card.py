@@ -22,6 +22,7 @@ class DiagramCard(ModelCard):
     """Shows the model. ``head_wanted`` carries the part, the layer and the head of a map that was clicked."""
 
     head_wanted = Signal(str, int, int)
+    present_wanted = Signal()
     maps_wanted = Signal()
     """A presentation that was asked for on the maps was left."""
 
@@ -37,10 +38,10 @@ class DiagramCard(ModelCard):
         self.column.addStretch(0)
         self.view.chosen.connect(self.enter)
         self.presents_next = False
-        """Whether the next diagram that is drawn is presented."""
+        """Whether the diagram is presented once it shows the model as it is."""
         self.returns = False
         """Whether the maps are shown again after that presentation."""
-        self.view.present_wanted.connect(self.present)
+        self.view.present_wanted.connect(self.present_wanted)
         self.say("")
 
     def restyle(self) -> None:
@@ -49,12 +50,17 @@ class DiagramCard(ModelCard):
         self.setMinimumHeight(px(420))
 
     def say(self, sentence: str) -> None:
-        """Show one sentence in place of the diagram; "" shows it again."""
-        self.presents_next = False
+        """Show one sentence in place of the diagram, which is then not presented; "" shows the diagram again."""
+        if sentence:
+            self.cancel_presentation()
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))
         self.about.setText("")
         self.room.setVisible(not sentence)
+
+    def cancel_presentation(self) -> None:
+        """Present nothing that was asked for and is not on the screen yet."""
+        self.presents_next = self.returns = False
 
     @property
     def is_drawn(self) -> bool:
@@ -81,11 +87,10 @@ class DiagramCard(ModelCard):
             shown = present_diagrams([Diagram(data, self._opened)], (0, self._block), self)
             if self.returns:
                 shown.left.connect(self.maps_wanted)
-            self.returns = False
+            self.cancel_presentation()
 
     def show_model(self, data: "DiagramData") -> None:
         """Show a model on a text."""
-        presents = self.presents_next
         self.say("")
         if self.isVisible() and self.view.data is None:
             self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)  # the arrow keys walk at once
@@ -95,8 +100,6 @@ class DiagramCard(ModelCard):
         if tree.find(self._block) is None:
             self._block, self._head = tree.writing.embedding.name, 0
         self._show_block()
-        if presents:
-            self.present()
 
     def show_head(self, part: str, layer: int, head: int) -> None:
         """Open the layer whose maps are looked at, and choose its block and the head."""

@@ -77,7 +77,7 @@ class ModelsCards(QObject):
         session.state_changed.connect(self._show_state)
         session.view_changed.connect(self._show_view)
         session.busy_changed.connect(self.footer.show_busy)
-        session.failed.connect(self.panel.say)
+        session.failed.connect(self._on_failed)
         session.text_chosen.connect(self.panel.text.set_text)
         session.stepped.connect(self._on_stepped)
         self._show_view(session.view)
@@ -119,17 +119,25 @@ class ModelsCards(QObject):
     @Slot(object)
     def _on_diagram(self, data: "DiagramData") -> None:
         self.diagram.show_model(data)
+        if self.diagram.presents_next and not self.session.awaits_diagram:
+            self.diagram.present()
         self._show_diagram(self.session.view)
 
     def _show_diagram(self, view: ModelView) -> None:
         if not view.drawn:
-            self.diagram.presents_next = self.diagram.returns = False
+            self.diagram.cancel_presentation()
         if view.drawn != self._is_drawn:  # laying the cards out anew takes as long as another head
             self._is_drawn = view.drawn
             self.header.pages.set_value(view.drawn)
             self.room.show_diagram(view.drawn)
         if view.drawn and view.part is not None:
             self.diagram.show_head(view.part, view.layer, view.head)
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        self.panel.say(sentence)
+        if sentence:
+            self.diagram.cancel_presentation()
 
     @Slot(object)
     def _show_state(self, state: ModelState) -> None:

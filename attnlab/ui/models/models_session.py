@@ -109,6 +109,11 @@ class ModelsSession(QObject):
         return any(self._worker.has_job(kind) for kind in KINDS)
 
     @property
+    def awaits_diagram(self) -> bool:
+        """Whether the diagram of the state, if it is shown, is still to be drawn."""
+        return self._worker.has_job("overview") or self._worker.has_job("diagram")
+
+    @property
     def is_fixed(self) -> bool:
         """Whether a capture is open, which nothing can change."""
         found = self.overview

@@ -99,6 +99,7 @@ class ModelsWorkspace(QObject):
         self.effect.token_chosen.connect(self._on_token_chosen)
         self.header.drawn_chosen.connect(lambda drawn: session.show(drawn=drawn))
         self.cards.diagram.head_wanted.connect(self._on_block_chosen)
+        self.cards.diagram.present_wanted.connect(self.present)
         self.cards.diagram.maps_wanted.connect(lambda: session.show(drawn=False))
         self.targets.row_chosen.connect(lambda row: session.show(row=row))
         session.failed.connect(self._on_failed)
@@ -181,7 +182,7 @@ class ModelsWorkspace(QObject):
 
     def leave(self) -> None:
         """Present nothing over another workspace; what is computed meanwhile is shown later."""
-        self.cards.diagram.presents_next = self.cards.diagram.returns = False
+        self.cards.diagram.cancel_presentation()
 
     def arrange(self, width: int) -> None:
         """Lay the cards out for a width."""
@@ -201,14 +202,16 @@ class ModelsWorkspace(QObject):
         return False
 
     def present(self) -> bool:
-        """Present the diagram of the model, in place of the maps; False if no model is open."""
+        """Present the diagram of the model, in place of the maps, once it is drawn; False if no model is open."""
         card, drawn = self.cards.diagram, self.session.view.drawn
-        if card.is_drawn and drawn:
+        if self.session.overview is None:
+            return False
+        if drawn and not self.session.awaits_diagram:
             card.present()
-        elif self.session.overview is not None:
+        else:
             card.presents_next, card.returns = True, card.returns or not drawn
             self.session.show(drawn=True)
-        return self.session.overview is not None
+        return True
 
     def escape(self) -> None:
         """Leave the chosen row."""

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget, QWidgetAction
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget, QWidgetAction
 
 from attnlab.base.number_text import NumberError, parse_number
+from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
@@ -40,19 +41,19 @@ class FillBar(QWidget):
         self.random_button.setToolTip("Fill with new random numbers, from the next seed")
         self.random_button.clicked.connect(self._on_random)
         self.seed = NumberBox()
-        self.seed.setPrefix("seed ")
         self.seed.setRange(0, 99_999)
         self.seed.setAccessibleName("Seed")
         self.seed.refused.connect(self._on_seed_refused)
         self.seed.setToolTip("The same seed gives the same numbers")
         self.seed.setKeyboardTracking(False)
         self.seed.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.seed.setMinimumWidth(96)
+        self.seed.setMinimumWidth(64)
         self.seed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.change_button = QPushButton("Change")
         self.change_button.setToolTip("Scale, transpose or round the table")
         self.change_button.setMenu(self._make_change_menu())
-        for widget in (self.fill_button, self.change_button, self.random_button, self.seed):
+        seed = pair(QLabel("seed"), self.seed, (0, 0))  # as a prefix of the number it would be heard twice
+        for widget in (self.fill_button, self.change_button, self.random_button, seed):
             flow.addWidget(widget)
 
     def _make_fill_menu(self) -> QMenu:

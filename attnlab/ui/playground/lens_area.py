@@ -136,7 +136,12 @@ class LensArea(QWidget):
         self.bar.show_tab(name, has_cards=name == CANVAS or self._lenses[name].has_cards)
         if name in self._lenses:
             wake(self._lenses[name])
-        self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
+        before, shown = self.stack.currentWidget(), self.canvas if name == CANVAS else self._lenses[name]
+        focus = self.window().focusWidget()
+        had_focus = before is not None and (focus is before or before.isAncestorOf(focus))
+        self.stack.setCurrentWidget(shown)
+        if had_focus and shown is not before:
+            shown.setFocus()  # Qt would give it to some part of the view
         for other in self._lenses.keys() - {name}:
             rest(self._lenses[other])
         if name != CANVAS:

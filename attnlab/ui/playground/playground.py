@@ -183,8 +183,12 @@ class Playground(QObject):
 
     def enter(self) -> None:
         """Give the focus to the canvas or the lens, unless something has it."""
-        shown = self.lenses.stack.currentWidget()
-        if shown is not None and self.lenses.window().focusWidget() is None:
+        if self.lenses.window().focusWidget() is None:
+            self.focus_view()
+
+    def focus_view(self) -> None:
+        """Give the focus to the canvas or the lens, where the arrow keys walk the steps."""
+        if (shown := self.lenses.stack.currentWidget()) is not None:
             shown.setFocus()
 
     def leave(self) -> None:

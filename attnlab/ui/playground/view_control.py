@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
+from attnlab.attention.stages.walk import Place, stages_of
 from attnlab.document.document import Document
 
 
@@ -47,8 +48,15 @@ class ViewControl(QObject):
 
     @Slot(object)
     def show_place(self, place: object) -> None:
-        """Show a place of the walk, None for the whole computation."""
-        self._document.show(at=place)
+        """Show a place of the walk, None for the whole computation.
+
+        A stage of the walk that is alone gives way to that of the place, or to the last one.
+        """
+        view, stages = self._document.view, [stage.name for stage in stages_of(self._document.experiment)]
+        alone = view.alone
+        if alone in stages and place != view.at:
+            alone = place.stage if isinstance(place, Place) else stages[-1]
+        self._document.show(at=place, alone=alone)
 
     @Slot(object)
     def show_depth(self, depth: object) -> None:

@@ -51,7 +51,6 @@ class ExerciseForm(QWidget):
         self.own.setChecked(True)
         self.seed = NumberBox()
         self.seed.setRange(0, _MOST_SEED)
-        self.seed.setPrefix("seed ")
         self.seed.setValue(1)
         for box in (self.count, self.seed):
             box.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -154,7 +153,7 @@ class ExerciseForm(QWidget):
             ("Tolerance", self.tolerance, "Answers within this distance are accepted"),
             (
                 "Numbers",
-                pair(self.own, self.seed, (1, 0)),
+                pair(self.own, pair(QLabel("seed"), self.seed, (0, 0)), (1, 0)),
                 "Whether each student gets different numbers, drawn with this seed",
             ),
             ("Students", self.students, "One name per line, or the number of students"),

@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 
 if TYPE_CHECKING:
@@ -31,16 +31,8 @@ def copy_latex(playground: "Playground") -> None:
 
 def ask_save(playground: "Playground", parent: QWidget) -> QFileDialog:
     """Ask for a file and write the worked solution to it, in the format of its ending."""
-    dialog = QFileDialog(parent, "Save the worked solution")
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setNameFilters([f"{name} (*.{ending})" for ending, name in KINDS.items()])
-    dialog.setDefaultSuffix("md")
-    dialog.selectFile("solution.md")
-    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("tex" if "tex" in chosen else "md"))
-    dialog.fileSelected.connect(lambda path: save_to(playground, Path(path)))
-    dialog.open()
-    return dialog
+    names = ";;".join(f"{name} (*.{ending})" for ending, name in KINDS.items())
+    return ask_where(parent, "Save the worked solution", names, "solution.md", partial(save_to, playground))
 
 
 def save_to(playground: "Playground", path: Path) -> None:

@@ -85,7 +85,7 @@ class PresentWindow(QWidget):
         self.spotlight = Spotlight(self)
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
-        self._began_s, self._first = 0.0, 0
+        self._began_s, self._first, self._entered = 0.0, 0, -1
         self._note = QLabel(self)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self._note.hide()
@@ -153,6 +153,7 @@ class PresentWindow(QWidget):
             self.setGeometry((screen or self._find_best_screen()).geometry())
         self.view.setGeometry(self.rect())
         self.watch.start()
+        self._entered = -1
         self.presenter.begin()
         self._first = self.presenter.slide.index if self.presenter.slide is not None else 0
         if size is not None:
@@ -324,7 +325,10 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _on_slide_entered(self) -> None:
-        self._began_s = self.watch.elapsed_ms / 1000
+        """Note when a step began; walked at another depth, it is still the same step."""
+        slide = self.presenter.slide
+        if slide is not None and slide.index != self._entered:
+            self._entered, self._began_s = slide.index, self.watch.elapsed_ms / 1000
 
     @Slot()
     def _on_speaker_ticked(self) -> None:

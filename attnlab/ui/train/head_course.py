@@ -44,7 +44,7 @@ class HeadCourse(QObject):
 
     def add(self, seen: Seen) -> None:
         """Take the measures of a moment that was computed to be shown."""
-        if self._run is not None and seen.spec is self._run.spec:
+        if self._run is not None and seen.spec == self._run.find_spec_at(seen.look.step):
             self.rows[seen.look.step] = seen.measures
 
     def fill(self) -> None:
@@ -67,7 +67,7 @@ class HeadCourse(QObject):
         return np.array([float(step) for step, _ in kept]), measures
 
     def _compute(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
-        found = self._inspector.compute_course(run.spec, moments, probe)
+        found = self._inspector.compute_course(run.spec, moments, probe, run.heads_before)
         return {moment: found[moment.step] for moment in moments if moment.step in found}  # incomplete once stopped
 
     def _take(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:

@@ -18,8 +18,8 @@ class HeadSwitches(QObject):
 
     off_changed = Signal(object)
     """The heads that are off, only for looking: a frozenset of (layer, head)."""
-    training_changed = Signal(str, int)
-    """The run is to go on without a head, or with it again: its layer, and its number."""
+    training_changed = Signal(str, int, bool)
+    """The run is to go on without a head, or with it again: its layer, its number, and whether it is to be off."""
 
     def __init__(self, view: MapsView) -> None:
         super().__init__(view)
@@ -58,7 +58,7 @@ class HeadSwitches(QObject):
     def request_training(self, index: int) -> None:
         """Request that the run goes on without the head of a map, or with it again."""
         if (place := self._find_head(index)) is not None:
-            self.training_changed.emit(*place)
+            self.training_changed.emit(*place, place not in self._left_out)
 
     def _find_head(self, index: int) -> Place | None:
         """Return the layer and the head of a map; None for the mean of the heads."""

@@ -130,7 +130,7 @@ class Inspection(QObject):
         if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.has_job("marks"):
             curve = run.steps.copy(), run.losses.copy()
             moments = () if live else run.recorder.moments
-            job = partial(self.inspector.suggest_marks, run.spec, moments, self.probe, curve)
+            job = partial(self.inspector.suggest_marks, run.spec, moments, self.probe, curve, run.heads_before)
             self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _ignore_failure)
 
     def stop(self) -> None:

@@ -1,8 +1,8 @@
 """Computes a run's maps and texts at a moment, from its settings and weights: used by the worker, without widgets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from attnlab.base.errors import TrainingError
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
-from attnlab.training.specs import RunSpec
+from attnlab.training.specs import HeadsBefore, RunSpec, find_spec_at
 
 if TYPE_CHECKING:
     from attnlab.training.head_effects import HeadEffects
@@ -156,23 +156,30 @@ class Inspector:
         with self._without_heads(viewer):
             return viewer.write_text(weights, prompt, n, *heat)
 
-    def compute_course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
+    def compute_course(
+        self, spec: RunSpec, moments: Sequence[Moment], probe: str, before: HeadsBefore = ()
+    ) -> dict[int, NDArray[np.float64]]:
         """Return the measures of each head at some moments, by step; see :func:`collect_measures`."""
-        viewer = self._find_viewer(spec)
-        return {
-            m.step: collect_measures(spec.task, viewer.look(m.step, m.weights, probe, write=False))
-            for m in moments
-            if not self._left
-        }
+        return {m.step: collect_measures(spec.task, look) for m, look in self._look_at(spec, moments, probe, before)}
 
-    def suggest_marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
+    def _look_at(
+        self, spec: RunSpec, moments: Sequence[Moment], probe: str, before: HeadsBefore
+    ) -> "Iterator[tuple[Moment, Look]]":
+        """Yield the moments with their looks, each with the heads off that were off then, until somebody leaves."""
+        for moment in moments:
+            if self._left:
+                return
+            viewer = self._find_viewer(find_spec_at(spec, before, moment.step))
+            yield moment, viewer.look(moment.step, moment.weights, probe, write=False)
+
+    def suggest_marks(
+        self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve", before: HeadsBefore = ()
+    ) -> tuple[Mark, ...]:
         """Return the suggested marks."""
         from attnlab.training.marks import find_loss_drops, find_pattern_rises
         from attnlab.training.task_patterns import list_patterns, measure_patterns, name_heads
 
-        viewer = self._find_viewer(spec)
-        chosen = choose_evenly(moments, MOST_LOOKS)
-        looks = [viewer.look(m.step, m.weights, probe, write=False) for m in chosen if not self._left]
+        looks = [look for _, look in self._look_at(spec, choose_evenly(moments, MOST_LOOKS), probe, before)]
         drops = find_loss_drops(*curve)
         if not looks:
             return drops
@@ -197,8 +204,16 @@ class Inspector:
         from attnlab.training.look import Viewer
 
         if self._viewer is None or self._viewer[0] != spec:
-            self._viewer = spec, Viewer(spec)
+            data = None
+            if self._viewer is not None and _is_same_run(self._viewer[0], spec):
+                data = self._viewer[1].data
+            self._viewer = spec, Viewer(spec, data)
         return self._viewer[1]
+
+
+def _is_same_run(one: RunSpec, other: RunSpec) -> bool:
+    """Return whether settings differ at most in the heads that are off."""
+    return replace(one, train=replace(one.train, heads_off=other.train.heads_off)) == other
 
 
 def _compute_gradients(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":

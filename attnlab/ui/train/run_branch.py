@@ -96,7 +96,7 @@ def go_on_with(workspace: "TrainWorkspace", train: TrainSpec) -> str:
     spec = replace(run.spec, train=train)
     changes = list_changes(run.spec, spec)
     branch = run.branch(checkpoint.step)
-    branch.spec = extend_run(spec, checkpoint.step)
+    branch.go_on_with(extend_run(spec, checkpoint.step))
     told = [change.outcome for change in changes]
     branch.name = ", ".join([branch.name, *told])
     branch.mark(Mark(checkpoint.step, ", ".join(map(str, changes))))

@@ -45,6 +45,7 @@ class RunFiles(QObject):
         super().__init__(session)
         self._session, self._keeps = session, keeps
         self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
+        self._saved_names: WeakKeyDictionary[Run, str] = WeakKeyDictionary()  # of runs that are being renamed
         self._shipped: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
         self._last: Run | None = None
         self._saved: _Standing | None = None
@@ -136,16 +137,27 @@ class RunFiles(QObject):
         self._do(read, take, "opening a run", fail)
 
     def rename(self, folder: Path, name: str) -> None:
-        """Give a run another name; it keeps the one that it has if it cannot be saved."""
-        before = {run: run.name for run, at in self._folders.items() if at == folder}
-        self._set_names(dict.fromkeys(before, name))  # at once: a save that begins meanwhile writes it too
+        """Give a run another name; it keeps the last one that was saved if this cannot be."""
+        runs = [run for run, at in self._folders.items() if at == folder]
+        for run in runs:
+            self._saved_names.setdefault(run, run.name)
+        self._set_names(dict.fromkeys(runs, name))  # at once: a save that begins meanwhile writes it too
+
+        def settle(*, saved: bool) -> None:
+            for run in runs:
+                if saved and run in self._saved_names:
+                    self._saved_names[run] = name
+            newest = [run for run in runs if run.name == name]  # else another name is still being saved
+            kept = {run: self._saved_names.pop(run, run.name) for run in newest}
+            if not saved:
+                self._set_names(kept)
+            self.refresh()
 
         def fail(problem: str) -> None:
-            self._set_names(before)
-            self.refresh()
+            settle(saved=False)
             self.failed.emit(f"The run keeps its name. {problem}")
 
-        self._do(partial(_rename_saved, folder, name), lambda _: self.refresh(), "renaming a run", fail)
+        self._do(partial(_rename_saved, folder, name), lambda _: settle(saved=True), "renaming a run", fail)
 
     def _set_names(self, names: dict[Run, str]) -> None:
         for run, name in names.items():

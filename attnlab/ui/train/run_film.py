@@ -23,7 +23,7 @@ from attnlab.figures.scales import TO_ONE
 from attnlab.figures.text import Pen
 from attnlab.files.atomic import make_write_error, write_bytes
 from attnlab.training.recorder import Moment
-from attnlab.training.specs import RunSpec
+from attnlab.training.specs import HeadsBefore, RunSpec, find_spec_at
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 from attnlab.ui.train.answer_card import color_tokens
@@ -84,6 +84,8 @@ class RunFilm:
     """Curves that are shown below the maps, with a cursor at the step."""
     with_answer: bool = False
     """Whether the answer to the probe is shown below the maps."""
+    heads_before: HeadsBefore = ()
+    """The heads that were off in earlier moments, if others were."""
     _viewer: "Viewer | None" = None
 
     @property
@@ -95,9 +97,10 @@ class RunFilm:
         """Return the maps at a frame's moment; must be called by one thread at a time."""
         from attnlab.training.look import Viewer
 
-        if self._viewer is None:
-            self._viewer = Viewer(self.spec)
         moment = self.moments[frame]
+        spec = find_spec_at(self.spec, self.heads_before, moment.step)
+        if self._viewer is None or self._viewer.spec != spec:
+            self._viewer = Viewer(spec, self._viewer.data if self._viewer is not None else None)
         return self._viewer.look(moment.step, moment.weights, self.probe)
 
     def film(self, look: "Look") -> Film:

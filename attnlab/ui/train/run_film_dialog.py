@@ -62,6 +62,7 @@ class FilmDialog(FilmWindow):
             str(form.value("colours")),
             self._plots if form.has_curves else (),
             form.has_answer,
+            self._run.heads_before,
         )
         film = scenario.film(self._seen.look)
         if form.ending != FOLDER:

@@ -163,7 +163,8 @@ class SecondRun(FollowsTheme, QWidget):
         self._at = step, probe
         moment = self.run.recorder.find_nearest(step)
         if moment is not None:
-            job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
+            spec = self.run.find_spec_at(moment.step)
+            job = partial(self._inspector.look, spec, moment.step, moment.weights, probe)
             job = partial(job, inside=self.shows_model, stream=self.stack.currentWidget() is self.inside)
             self._worker.ask("look", job, self._show, self._say)
 

@@ -84,5 +84,5 @@ class TrainingState(QObject):
         if run is None:
             return self.spec, 0, None
         if self.viewed_step is not None and (moment := run.recorder.find_nearest(self.viewed_step)) is not None:
-            return run.spec, moment.step, moment.weights
-        return run.spec, run.weights_step, run.weights
+            return run.find_spec_at(moment.step), moment.step, moment.weights
+        return run.find_spec_at(run.weights_step), run.weights_step, run.weights

@@ -63,7 +63,9 @@ def test_the_preview_equals_the_written_figure(make: Make, qtbot: QtBot, tmp_pat
     page = dialog.preview.page
     assert page is not None
     assert page.spec == dialog.form.read_spec() == FigureSpec(width_mm=85, title="Mine")
-    assert dialog.info.text().startswith("85 × ")
+    held, dots = dialog.info.text().split(" · ")  # a line may end at the dot only
+    assert held.startswith("85\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}")
+    assert dots == "\N{NO-BREAK SPACE}".join((str(page.pixels[0]), "×", str(page.pixels[1]), "pixels"))
     assert dialog.export_to(tmp_path / "mine.png")
     written = QImage(str(tmp_path / "mine.png"))
     assert (written.width(), written.height()) == page.pixels

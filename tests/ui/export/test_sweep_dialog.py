@@ -73,7 +73,8 @@ def test_the_preview_is_a_frame_of_the_film(dialog: SweepDialog, qtbot: QtBot, t
     assert dialog.place.value() == 4
     assert dialog.frame.image is not None
     size = dialog.frame.image.size().toTuple()
-    assert dialog.info.text() == f"6 frames · 0.24 s · {size[0]} × {size[1]} pixels"
+    held = f"{size[0]} × {size[1]} pixels".replace(" ", "\N{NO-BREAK SPACE}")
+    assert dialog.info.text() == f"6 frames · 0.24 s · {held}"
     saved(dialog, qtbot, tmp_path / "t.apng")
     assert shown_sentence(dialog) == f"Saved {tmp_path / 't.apng'}"
     with Image.open(tmp_path / "t.apng") as film:

@@ -97,10 +97,12 @@ def test_a_typed_goal_is_reached_by_one_edit_that_is_undone(person: "Person") ->
     old = lens.weights.before.data
     assert old is not None
     assert old.values[0, 1, 2] == pytest.approx(float(attnlab.compute(before).array("weights")[0, 1, 2]), abs=1e-6)
+    assert lens.panel.status.text() == "Goal 0.5, reached 0.5000."
     person.document.undo()
     finish(person)
     assert person.experiment is before
     assert not lens.changes.isVisible()
+    assert not lens.panel.status.isVisible()
 
 
 def test_the_contributions_before_and_after_sum_to_the_scores(person: "Person") -> None:

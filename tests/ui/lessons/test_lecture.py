@@ -165,3 +165,27 @@ def test_a_presentation_goes_over_to_the_lesson_that_is_presented_next(person: "
     person.key(Key.Key_Escape, widget=presentation)
     assert controller.presentation is None
     assert step_of(person) == 0
+
+
+def test_the_view_has_the_focus_from_the_start_of_a_lesson_on(person: "Person") -> None:
+    """The canvas or the lens that the step shows: there PageDown walks the lesson, and arrows walk the stages."""
+    controller, views = find_controller(person), person.playground.lenses.stack
+    person.playground.inputs.sentence.setFocus()
+    for name, step in (("why-attention", 0), ("attention-is-geometry", 0), ("positions", 3)):
+        controller.open(name, step)
+        person.settle()
+        assert person.window.focusWidget() is views.currentWidget()
+    shown = set()
+    while step_of(person) < 7:  # the canvas, the lens, and the canvas again
+        person.key(Key.Key_PageDown)
+        person.settle()
+        assert person.window.focusWidget() is views.currentWidget()
+        shown.add(views.currentWidget())
+    assert len(shown) == 2
+    person.key(Key.Key_Left)
+    assert person.document.view.at is not None
+    person.key(Key.Key_2, CTRL)
+    assert controller.workspace is not None
+    person.key(Key.Key_Return, widget=controller.workspace.shelf)
+    assert person.window.current == "playground"
+    assert person.window.focusWidget() is views.currentWidget()

@@ -228,9 +228,20 @@ def test_a_capture_says_why_there_is_no_diagram(reader: ModelReader, card: Diagr
     reader.wait()
     assert card.message.text() == NO_WEIGHTS
     assert not card.view.isVisible()
+    reader.models.session.show(drawn=False)
+    reader.key(Key.Key_F5)  # there is nothing to present
+    reader.wait()
+    assert card.message.isVisible()
+    reader.key(Key.Key_F5)
     reader.open()
     assert card.view.isVisible()
     assert not card.message.isVisible()
+    assert not reader.window.findChildren(DiagramWindow)
+    reader.key(Key.Key_F5)
+    (shown,) = reader.window.findChildren(DiagramWindow)
+    reader.qtbot.keyClick(shown, Key.Key_Escape)
+    reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
+    assert reader.models.session.view.drawn  # the maps were not where that key was pressed
 
 
 def test_f5_presents_the_diagram_block_by_block(reader: ModelReader, card: DiagramCard) -> None:

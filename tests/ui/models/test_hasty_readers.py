@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QToolButton
 
 from attnlab.pretrained.model import read_model
+from attnlab.ui.train.diagram_window import DiagramWindow
 from tests.ui.models.reader import ModelReader
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -117,6 +118,35 @@ def test_undo_is_shown_in_the_text_even_while_the_text_has_the_focus(reader: Mod
     reader.wait()
     assert reader.models.session.state.text == "c a d b f e c a d"
     assert reader.find(QPlainTextEdit, "Input").toPlainText() == "c a d b f e c a d"
+
+
+def test_f5_right_after_a_new_text_presents_the_diagram_of_that_text(
+    reader: ModelReader, hold: Callable[[str], Callable[[], None]]
+) -> None:
+    session, view = reader.models.session, reader.models.cards.diagram.view
+    session.show(drawn=True)
+    reader.wait()
+    for widget in (None, view):  # the key of the window, and that of the diagram
+        reader.models.set_text("c a d b f e c a d", "paste a text")
+        reader.wait()
+        go_on = hold("read_overview")
+        retype(reader, "b a b a")
+        reader.key(Key.Key_F5, widget=widget)
+        assert not reader.window.findChildren(DiagramWindow)
+        go_on()
+        reader.wait()
+        (shown,) = reader.window.findChildren(DiagramWindow)
+        assert shown.diagrams[0].data.inside.inputs == ("b", "a", "b", "a")
+        reader.qtbot.keyClick(shown, Key.Key_Escape)
+        reader.wait_for(lambda: not reader.window.findChildren(DiagramWindow))
+    go_on = hold("read_overview")
+    reader.models.set_text("b a Z", "paste a text")
+    reader.key(Key.Key_F5)
+    go_on()
+    reader.wait_for(reader.models.panel.message.isVisible)
+    reader.models.set_text("b a b", "paste a text")
+    reader.wait()
+    assert not reader.window.findChildren(DiagramWindow)  # the key was for the text that was refused
 
 
 def test_an_arrow_of_a_long_text_leaves_the_patterns_as_they_are(reader: ModelReader) -> None:

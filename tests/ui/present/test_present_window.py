@@ -297,6 +297,23 @@ def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
     assert len(talk.player.frames) > frames
 
 
+def test_the_plan_counts_on_when_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
+    from attnlab.attention.examples.presets import preset
+    from attnlab.lessons.tour import make_tour
+
+    talk = lecture(make_tour(preset("journey"), "stage"))
+    talk.press(Key.Key_2, Key.Key_Return, Key.Key_N)
+    speaker = talk.presentation.speaker
+    talk.person.wait_for(lambda: "and began at 0:00 · " in speaker.plan.told)
+    told = speaker.plan.told
+    talk.presentation.watch._kept_ms += 90_000  # the step is talked about
+    talk.press(Key.Key_D)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    assert speaker.plan.told == told
+    talk.press(Key.Key_3, Key.Key_Return)
+    talk.person.wait_for(lambda: "and began at 1:3" in speaker.plan.told)
+
+
 def test_a_lens_is_shown_in_place_of_the_map(lecture: Lecture) -> None:
     talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
     talk.press(Key.Key_O)

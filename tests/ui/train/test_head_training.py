@@ -1,5 +1,6 @@
 """A head is switched off in the run that goes on, and on again; before a run in its settings."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
@@ -34,7 +35,9 @@ def choose(pupil: Pupil, index: int, title: str) -> None:
 def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
-    first, maps = pupil.run, pupil.trainer.maps
+    first, maps, course = pupil.run, pupil.trainer.maps, pupil.trainer.session.inspection.course
+    pupil.wait_for(lambda: {m.step for m in first.recorder.moments} <= course.rows.keys())
+    first_course = dict(course.rows)
     menu = open_menu(pupil, 1)
     opens = [
         "Open decoder 1, head 1, in Playground",
@@ -63,6 +66,17 @@ def test_a_run_goes_on_without_a_head_and_with_it_again(pupil: Pupil) -> None:
     menu = open_menu(pupil, 1)
     assert read_menu(menu) == [*opens, WITH]
     menu.close()
+    early = second.recorder.moments[1].step
+    pupil.trainer.session.look_at(early)  # a moment from before
+    pupil.wait_for(lambda: maps.head.step.text() == f"step {early}")
+    assert not maps.view.is_left_out(1)
+    pupil.wait_for(lambda: {m.step for m in second.recorder.moments} <= course.rows.keys())
+    np.testing.assert_array_equal(course.rows[early], first_course[early])
+    choose(pupil, 1, WITHOUT)
+    assert pupil.trainer.footer.message.text() == "The run trains without decoder 1.1 already."
+    assert pupil.run is second
+    pupil.trainer.session.look_at(None)
+    pupil.wait_for(lambda: maps.view.is_left_out(1))
     maps.view.switch_requested.emit(1)  # Delete: it stays off
     assert maps.view.is_left_out(1)
     maps.open_map(1)

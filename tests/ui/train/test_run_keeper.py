@@ -1,11 +1,14 @@
 """Automatic saving of runs: marks set after the end, and runs that could not be saved at first."""
 
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
+from attnlab.ui.base import jobs
 from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.train_session import TrainSession
 from tests.training.runs import made_up_run, tiny
@@ -87,4 +90,36 @@ def test_a_run_that_cannot_be_renamed_keeps_its_name(session: TrainSession, qtbo
     assert len(told) == 1
     assert told[0].startswith("The run keeps its name. ")
     assert found.folder.name in told[0]
+    for name in ("mine", "yours"):  # before it is known that the first cannot be saved
+        keeper.rename(found.folder, name)
+    assert run.name == "yours"
+    qtbot.waitUntil(lambda: not keeper.busy)
+    assert run.name == shown[-1] == before
+    assert len(told) == 3
+    keeper.close()
+
+
+def test_the_last_of_several_names_that_is_saved_is_kept(session: TrainSession, qtbot: QtBot) -> None:
+    keeper, run = RunFiles(session), session.run
+    assert run is not None
+    with qtbot.waitSignal(keeper.listed):
+        session.ended.emit("")
+    (found,) = store.list_runs()
+    here, away = found.folder, found.folder.with_name("away")
+
+    def move(source: Path, target: Path) -> None:
+        """Move the run between two renames."""
+        job = partial(source.rename, target)
+        jobs.run(job, on_done=lambda _: None, on_failed=pytest.fail, lane=keeper._lane, doing="moving a run")
+
+    keeper.rename(here, "saved")
+    move(here, away)
+    keeper.rename(here, "not saved")
+    qtbot.waitUntil(lambda: not keeper.busy)
+    assert run.name == store.read_summary(away).name == "saved"
+    keeper.rename(here, "not saved")
+    move(away, here)
+    keeper.rename(here, "saved later")
+    qtbot.waitUntil(lambda: not keeper.busy)
+    assert run.name == store.read_summary(here).name == "saved later"
     keeper.close()

@@ -17,7 +17,9 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import find_ffmpeg
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, make_figure_font
-from attnlab.training.look import LayerMaps, Look
+from attnlab.training.first_weights import draw_first_weights
+from attnlab.training.look import LayerMaps, Look, Viewer
+from attnlab.training.recorder import Moment
 from attnlab.ui.export.figure_choices import read_words, write_words
 from attnlab.ui.train import run_film as film
 from attnlab.ui.train.run_film import Choice, RunFilm, place_maps
@@ -140,6 +142,18 @@ def test_a_picture_being_written_when_a_film_is_cancelled_counts(
     assert dialog.saver.message.text() == "Cancelled after 1 picture."
     assert held.written.wait(PATIENCE_MS / 1000)
     assert len(list((tmp_path / "frames").iterdir())) == 1
+
+
+def test_each_frame_has_the_heads_off_that_were_off_then() -> None:
+    spec = tiny()
+    without = replace(spec, train=replace(spec.train, heads_off="decoder 1.1"))
+    weights = draw_first_weights(spec)
+    moments = (Moment(5, weights, 0.0), Moment(6, weights, 0.0))
+    scenario = RunFilm(without, moments, "c a d b", "Reverse", heads_before=((5, ""),))
+    looks = [scenario.compute_trace(frame) for frame in (0, 1, 0)]
+    expected = [Viewer(each).look(0, weights, "c a d b").answer for each in (spec, without, spec)]
+    assert [look.answer for look in looks] == expected
+    assert expected[0] != expected[1]
 
 
 def test_a_frame_shows_the_chosen_head_and_its_step(qtbot: QtBot) -> None:

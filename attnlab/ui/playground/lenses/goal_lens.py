@@ -82,10 +82,8 @@ class GoalLens(Lens):
             self._stopped.set()
             self._forget_ways()
             self._drop_lost_goals(trace.experiment)
-        if self._before is not None and trace.experiment is not self._before[0]:
-            self._before = None
-            self.changes.hide()
-            self.scores.hide()
+            if self._before is None or trace.experiment is not self._before[0]:
+                self._forget_result()
         self.panel.fit(trace.experiment)
         self._refresh()
 
@@ -93,6 +91,14 @@ class GoalLens(Lens):
         if self._of is not None:
             self._of = self._of[0], view
             self._refresh()
+
+    def _forget_result(self) -> None:
+        """Stop showing the result of the last search, and what was said of it, as the numbers are others now."""
+        self._before = None
+        self.changes.hide()
+        self.scores.hide()
+        if not self.panel.is_searching:
+            self.panel.say("")
 
     def _drop_lost_goals(self, e: "Experiment") -> None:
         sizes = e.n_heads, e.T_q, e.T_k
@@ -179,7 +185,7 @@ class GoalLens(Lens):
 
     @Slot(float)
     def _on_progressed(self, missed: float) -> None:
-        if self.panel.stop.isVisible():
+        if self.panel.is_searching:
             self.panel.status.setText(f"Searching: {number(missed)} from the goal.")
 
     def on_result(self, key: Hashable, result: Any) -> None:

@@ -139,6 +139,11 @@ class GoalPanel(FollowsTheme, Card):
         for button in (self.reach, self.ways):
             button.setEnabled(not searching)
 
+    @property
+    def is_searching(self) -> bool:
+        """Whether a search is shown to run."""
+        return not self.stop.isHidden()
+
     @Slot(str)
     def say(self, sentence: str) -> None:
         """Show one sentence on the search."""

@@ -15,6 +15,7 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 from attnlab.ui.widgets.subscripts import FormulaLabel
@@ -54,19 +55,18 @@ class SaturationLens(Lens):
         self._caption.setProperty("role", "muted")
         self._caption.setWordWrap(True)
         self.seed = NumberBox()
-        self.seed.setPrefix("seed ")
         self.seed.setRange(0, LARGEST_SEED)
         self.seed.setValue(123)
         self.seed.setKeyboardTracking(False)
         self.seed.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.seed.setMinimumWidth(px(104))
+        self.seed.setMinimumWidth(px(72))
         self.seed.setAccessibleName("Seed of the random queries and keys")
         self.seed.setToolTip("Another seed draws other random queries and keys")
         self.seed.valueChanged.connect(self._on_seed_changed)
         self.seed.refused.connect(self._on_refused)
         row = QHBoxLayout()
         row.addWidget(self._caption, 1)
-        row.addWidget(self.seed)
+        row.addWidget(pair(QLabel("seed"), self.seed, (0, 0)))
         return row
 
     def show_trace(self, trace: "Trace", view: "View") -> None:

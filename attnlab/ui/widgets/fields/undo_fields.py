@@ -59,7 +59,7 @@ class NumberBox(KeepsKeys, QSpinBox):
         return (QValidator.State.Intermediate if state == QValidator.State.Invalid else state), text, position
 
     def fixup(self, text: str) -> str:
-        typed = text.removeprefix(self.prefix().strip()).strip()
+        typed = text.strip()
         wrong = f"“{typed}” does not fit" if typed else "nothing is typed"
         self.refused.emit(f"{wrong} here; type {format_bounds(self.minimum(), self.maximum(), 'a whole number')}.")
         return text
