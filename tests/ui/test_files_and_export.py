@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL = Mod.ControlModifier
+ENDINGS = ("png", "svg", "pdf", "csv", "npy", "npz", "safetensors")
 
 
 def dialog_of(person: "Person") -> QFileDialog:
@@ -344,25 +345,31 @@ def test_the_chosen_format_sets_the_file_ending(person: "Person", tmp_path: Path
     assert (tmp_path / "weights.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["weights.docx", "weights"])
-def test_an_unknown_ending_is_refused_with_the_known_ones(person: "Person", tmp_path: Path, name: str) -> None:
-    assert not person.playground.files.export_to(tmp_path / name)
-    assert person.message() == f"{name} does not end in .png, .svg, .pdf, .csv, .npy, .npz, .safetensors."
-    assert list(tmp_path.glob(f"{name}*")) == []
+def test_an_unknown_ending_is_refused_with_the_known_ones(person: "Person", tmp_path: Path) -> None:
+    dialog = open_export(person)
+    for kind, known in (("PNG", ".png, .svg, .pdf"), ("Table (CSV)", ".csv, .npy, .npz, .safetensors")):
+        dialog.form.format.setCurrentText(kind)
+        assert not dialog.export_to(tmp_path / "weights.docx")
+        assert dialog.message.text() == f"weights.docx does not end in {known}."
+        assert dialog.save_button.isEnabled()  # for another name
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "npy", "npz", "safetensors"])
-def test_a_failed_export_is_reported(person: "Person", tmp_path: Path, ending: str) -> None:
-    assert not person.playground.files.export_to(tmp_path / "missing" / f"weights.{ending}")
-    assert f"weights.{ending}" in person.message()
+def test_a_failed_export_is_reported(person: "Person", tmp_path: Path) -> None:
+    dialog = open_export(person)
+    for ending in ENDINGS:
+        dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending))
+        assert not dialog.export_to(tmp_path / "missing" / f"weights.{ending}")
+        assert f"weights.{ending}" in dialog.message.text()
 
 
 def test_overflowed_numbers_are_exported_as_infinity(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     huge = torch.full((2, 2), 3e38)
     person = sit_down(Experiment(("a", "b"), huge, Weights(huge, huge, huge), AttentionConfig()))
     person.document.select(Cell("queries", 0, 0, 0), pin=True)
-    for ending in ("png", "svg", "pdf", "csv", "npy"):
-        assert person.playground.files.export_to(tmp_path / f"q.{ending}"), person.message()
+    for ending in ENDINGS:
+        export(person, tmp_path / f"q.{ending}")
+        assert (tmp_path / f"q.{ending}").exists(), person.message()
     assert "inf" in (tmp_path / "q.csv").read_text(encoding="utf-8")
 
 
@@ -370,8 +377,9 @@ def test_a_refusal_goes_when_the_next_dialog_opens_and_a_warning_stays(
     sit_down: Callable[..., "Person"], tmp_path: Path
 ) -> None:
     person = sit_down()
-    person.playground.files.export_to(tmp_path / "missing" / "weights.png")
-    assert "weights.png" in person.message()
+    person.playground.files.open(tmp_path / "missing.attnlab")
+    person.settle()
+    assert "missing.attnlab" in person.message()
     person.key(Key.Key_F1)
     person.wait_for(lambda: person.message() == "")
     help_window = person.window.findChild(HelpWindow)

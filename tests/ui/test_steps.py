@@ -157,7 +157,8 @@ def test_a_message_is_replaced_by_the_next_step_or_disappears(person: "Person", 
     from attnlab.ui.playground import bar_message
 
     bar = person.playground.step_bar
-    assert person.playground.files.export_to(tmp_path / "weights.csv")
+    person.playground.files.save_to(tmp_path / "mine.attnlab")
+    person.settle()
     assert person.message().startswith("Saved ")
     assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, bar_message.NOTE_MS)
     bar.note_timer.start(1)

@@ -20,8 +20,6 @@ from attnlab.files.export.stage_tables import Table, table
 from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.themed_window import ThemedWindow
-from attnlab.ui.export.copying import copy_figure
-from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.stage_maps import look_at
@@ -171,6 +169,9 @@ class CodeExport(QObject):
             self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
 
     def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
+        from attnlab.ui.export.copying import copy_figure  # with all that draws figures: the start does not need it
+        from attnlab.ui.export.figure_choices import read_words
+
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
             source = self._playground.comparison.choose_source(trace)

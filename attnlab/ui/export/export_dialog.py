@@ -163,6 +163,8 @@ class ExportDialog(QDialog):
         except AttnlabError as error:
             sentence = str(error)
         self._say(sentence)
+        self.save_button.setEnabled(not sentence)
+        self.copy_button.setEnabled(not sentence and self.form.is_figure)
         self.info.setText(self._describe_size())
         if self._page is not None:
             self.preview.show_page(self._page)
@@ -182,9 +184,6 @@ class ExportDialog(QDialog):
     def _say(self, sentence: str) -> None:
         show_text(self.message, sentence)
         self.message.setVisible(bool(sentence))
-        usable = not sentence
-        self.save_button.setEnabled(usable)
-        self.copy_button.setEnabled(usable and self.form.is_figure)
 
     def done(self, result: int) -> None:
         self._soon.stop()

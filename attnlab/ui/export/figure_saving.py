@@ -1,6 +1,7 @@
 """Writes stages of a state, or maps of any kind, to a file: as a figure or a table."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.figure_formats import FIGURES
@@ -9,6 +10,10 @@ from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Pair, Sheets, Source
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
+from attnlab.files.export.table_formats import TABLES
+
+if TYPE_CHECKING:
+    from attnlab.files.export.stage_tables import Table
 
 
 def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
@@ -22,25 +27,28 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
     """Write the single stage of a figure as a table, in the format of the ending.
 
     Raises:
-        AttnlabError: the figure has several stages, or the file cannot be written.
+        AttnlabError: the figure has several stages, the ending is not that of a table, or the file cannot be written.
     """
+    ending = path.suffix.lower()
+    if ending not in TABLES:
+        raise FileError(f"{path.name} does not end in {', '.join(TABLES)}.")
     if spec.canvas or len(spec.stages) > 1:
         raise AttnlabError("A table holds one stage; choose one stage, or a figure format.")
+    from attnlab.files.export.stage_tables import encode, table  # loads torch, which figures of arrays do not need
+
     if isinstance(source, Sheets):
-        _export_sheet(source, spec, path)
+        made = _make_sheet_table(source, spec)
     else:
-        from attnlab.ui.playground.stage_export import export_stage  # loads torch, which sheets do not need
+        made = table(source.now if isinstance(source, Pair) else source, spec.stages[0], spec.head)
+    write_bytes(path, encode(made, ending))
 
-        export_stage(source.now if isinstance(source, Pair) else source, spec.stages[0], spec.head, path)
 
-
-def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
-    from attnlab.files.export.stage_tables import Table, encode
+def _make_sheet_table(sheets: Sheets, spec: FigureSpec) -> "Table":
+    from attnlab.files.export.stage_tables import Table
 
     sheet, data = sheets.stage(spec.stages[0]), make_map_data(sheets, spec.stages[0], spec.head)
     several = sheet.has_heads and spec.head == "all"
     rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
     values = data.values if several else data.values[0]
     about = f"{sheets.heading}: {sheet.title}"
-    made = Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)
-    write_bytes(path, encode(made, path.suffix.lower()))
+    return Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)

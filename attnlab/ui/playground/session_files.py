@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
 from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
@@ -20,7 +19,6 @@ from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
 from attnlab.ui.playground.session_state import LessonWalk, ModelKeeper, SessionState, WaitingModel, find_lesson
-from attnlab.ui.playground.stage_export import export_stage
 
 if TYPE_CHECKING:
     from attnlab.figures.panels.figure_source import Sheets
@@ -196,19 +194,6 @@ class SessionFiles(QObject):
     def session(self, folder: Path) -> Session:
         """Return the open session and its view, for a file in a folder."""
         return self._state.session(self.lessons(False), folder.absolute(), self.models)
-
-    def export_to(self, path: Path) -> bool:
-        """Write the current stage to a picture or a table, by the file's ending."""
-        reply, playground = self._playground.reply, self._playground
-        if reply is None or reply.trace is None:
-            return False
-        try:
-            export_stage(reply.trace, playground.current_stage, playground.current_head, path)
-        except AttnlabError as error:
-            self._say(str(error))
-            return False
-        self._playground.step_bar.show_note(f"Saved {path}")
-        return True
 
     @Slot()
     def ask_save(self) -> None:

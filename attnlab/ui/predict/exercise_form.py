@@ -54,7 +54,7 @@ class ExerciseForm(QWidget):
         self.seed.setValue(1)
         for box in (self.count, self.seed):
             box.setAlignment(Qt.AlignmentFlag.AlignRight)
-            box.setFixedWidth(px(104))
+            box.setFixedWidth(px(84))
         self.students = QPlainTextEdit()
         self.students.setPlaceholderText("One name per line, or a number")
         self.students.setTabChangesFocus(True)

@@ -336,8 +336,8 @@ def test_the_dialog_begins_with_the_selected_head_and_says_so(
     assert dialog.form.heads.currentText() == "Head 5 (held)"
     assert dialog.form.read_spec().head == 5
     assert dialog.form.stages == ("weights",)
-    dialog.close()
-    assert person.playground.files.export_to(tmp_path / "held.npy")
+    dialog.form.format.setCurrentIndex(dialog.form.format.findData("npy"))
+    assert dialog.export_to(tmp_path / "held.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "held.npy"), person.painted("weights")[5])
     person.key(Qt.Key.Key_Escape)
     person.press("Export")
