@@ -205,7 +205,7 @@ def test_a_large_map_in_a_low_window_leaves_one_line_to_the_answer(student: "Stu
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "told"),
-    [("dates", "written freely · "), ("characters", "from the right tokens before · "), ("sum", "the first column")],
+    [("dates", "written freely · "), ("characters", "given the right tokens · "), ("sum", "the first column")],
 )
 def test_examples_say_how_they_are_predicted_and_how_many_are_right(
     student: "Student", task: str, told: str, qtbot: "QtBot"
@@ -220,7 +220,8 @@ def test_examples_say_how_they_are_predicted_and_how_many_are_right(
         assert sentence == f"written freely · {right} of 4 exactly right"
     elif task == "characters":
         right = sum(expected == predicted for row in pairs for expected, predicted in row)
-        assert sentence == f"from the right tokens before · {right} of {sum(map(len, pairs))} right"
+        assert sentence == f"given the right tokens · {right} of {sum(map(len, pairs))} right"
+    assert student.ws.curves.right.isVisibleTo(student.ws.curves) == (task != "sum"), "only tokens can be correct"
 
 
 def test_an_answer_in_one_line_shows_no_mark_in_part(qtbot: "QtBot") -> None:
