@@ -149,9 +149,9 @@ def describe_answer(answer: "Answer", own: bool, step: int) -> str:
     if own:
         joined = join_tokens([place.likeliest[0][0] for place in answer.written])
         return f"Writes {joined}: {written} of {wanted} right {at}"
-    before = ", with the right tokens before each" if answer.reads_before else ""
-    freely = f", writing freely {written} of {wanted}," if answer.written else ""
-    return f"{right} of {wanted} right{freely} {at}{before}"  # where there is no room the last part is left out
+    given = ", given the right tokens" if answer.reads_before else ""
+    freely = f", {written} of {wanted} writing freely" if answer.written else ""
+    return f"{right} of {wanted} right{given}{freely}, {at}"  # where there is no room the last parts are left out
 
 
 def _count_right(places: "Sequence[Place]") -> int:
