@@ -35,7 +35,7 @@ def _lay_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 
 
 @lru_cache(maxsize=32768)
-def elide_text(text: str, key: str, width: int, *, middle: bool = False) -> str:
+def elide_text(text: str, key: str, width: float, *, middle: bool = False) -> str:
     """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅.
 
     It is shortened at its end, or with ``middle`` in its middle.
@@ -71,8 +71,11 @@ class Pen:
         return measure_text(text, self._key)
 
     def elide(self, text: str, width: float, *, middle: bool = False) -> str:
-        """Return the text shortened to a width, at its end or in its middle, on one line; an empty one becomes ∅."""
-        return elide_text(text, self._key, int(width), middle=middle)
+        """Return the text shortened to a width, at its end or in its middle, on one line; an empty one becomes ∅.
+
+        A text that is as wide as :meth:`width` says stays whole.
+        """
+        return elide_text(text, self._key, width, middle=middle)
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
         """Draw a text; ``across`` and ``down`` are the anchor at x, y: 0 for left and top, 1 for right and bottom."""

@@ -82,7 +82,9 @@ def open_folder(path: Path, name: str) -> ModelFolder:
         FileError: a file is missing, damaged, or contains code; or the model is larger than the memory.
     """
     if not os.path.isfile(path / CONFIG):
-        raise FileError(f"{format_name(path)} has no {CONFIG}, so it is no folder of a model; choose one that has.")
+        raise FileError(
+            f"{format_name(path)} has no {CONFIG}, so it is not the folder of a model; choose one that has."
+        )
     config = read_json(path / CONFIG)
     _check_memory(path, sum(os.path.getsize(file) for file in _list_files(path)), "takes")  # too large a file fails
     arrays = list_tensors(path)

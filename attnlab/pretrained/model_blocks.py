@@ -240,13 +240,13 @@ def _name_mask(layer: AttentionLayer) -> str:
 def _say_what_is_seen(layer: AttentionLayer, lengths: tuple[int, int], across: bool) -> str:
     queries, keys = lengths
     if across:
-        return f"Each of the {queries} places of the answer looks at the {keys} tokens of the source."
+        return f"Each of the {queries} positions of the answer attends to the {keys} tokens of the source."
     if not layer.causal:
-        return f"Each of the {queries} places looks at all {keys}."
+        return f"Each of the {queries} positions attends to all {keys}."
     if layer.window is not None:
-        last = format_count(layer.window, "place")
-        return f"Each of the {queries} places looks at the last {last}, itself included."
-    return f"Each of the {queries} places looks at itself and the places before it."
+        last = format_count(layer.window, "position")
+        return f"Each of the {queries} positions attends to the last {last}, itself included."
+    return f"Each of the {queries} positions attends to itself and the positions before it."
 
 
 def _write_score(layer: AttentionLayer, d_k: int) -> str:

@@ -48,7 +48,7 @@ class RunTokenizer:
         if strange is not None:
             known = [token for token in self.vocabulary[len(SPECIAL) :] if token.strip()]
             shown = ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
-            raise ArgumentError(f"{shorten(strange, 40)!r} is no token of this model; its tokens are {shown}.")
+            raise ArgumentError(f"{shorten(strange, 40)!r} is not a token of this model; its tokens are {shown}.")
         return [numbers[token] for token in tokens], tokens
 
     def name(self, number: int) -> str:

@@ -124,8 +124,8 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
     "copy": (
         Pattern(
             "diagonal",
-            "The weight on the same place: the mean over answers k of A[k, k], where answer k is the row that writes "
-            "letter k, and the column is letter k of the input.",
+            "The weight on the same position: the mean over answers k of A[k, k], where answer k is the row that "
+            "writes letter k, and the column is letter k of the input.",
             _find_answers(lambda k, side, token: (k,)),
         ),
         PREVIOUS,
@@ -133,14 +133,14 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
     "reverse": (
         Pattern(
             "anti-diagonal",
-            "The weight on the mirrored place: the mean over answers k of A[k, n − 1 − k], where answer k is the row "
-            "that writes letter k, and the column is letter n − 1 − k of the n letters of the input.",
+            "The weight on the mirrored position: the mean over answers k of A[k, n − 1 − k], where answer k is the "
+            "row that writes letter k, and the column is letter n − 1 − k of the n letters of the input.",
             _find_answers(lambda k, side, token: (len(side.source) - 1 - k,)),
         ),
         Pattern(
             "anti-diagonal + 1",
-            "The weight on the place after the mirrored one: the mean over answers k of A[k, n − k]. A decoder finds "
-            "the answer there if an earlier layer told each letter its predecessor.",
+            "The weight on the position after the mirrored one: the mean over answers k of A[k, n − k]. A decoder "
+            "finds the answer there if an earlier layer told each letter its predecessor.",
             _find_answers(lambda k, side, token: (len(side.source) - k,) if side.continues else ()),
             lambda side: side.continues,
         ),
@@ -166,7 +166,7 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
     "pairs": (
         Pattern(
             "diagonal",
-            "The weight on the place of the source that is written: the mean over answers k of A[k, k].",
+            "The weight on the position of the source that is written: the mean over answers k of A[k, k].",
             _find_answers(lambda k, side, token: (k,)),
         ),
     ),
@@ -197,7 +197,7 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
     "sum": (
         Pattern(
             "previous two",
-            "The weight on the two places before: the mean over rows i = 2, 5, 8, … of A[i, i − 1] + A[i, i − 2].",
+            "The weight on the two positions before: the mean over rows i = 2, 5, 8, … of A[i, i − 1] + A[i, i − 2].",
             _find_sum,
         ),
     ),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -179,6 +180,20 @@ def test_a_shortened_label_is_never_wider_than_its_room(width: int, face: QFont)
     painter.end()
     assert max(widths) <= width + 2  # metrics and layout round differently
     assert all(shown)
+
+
+@pytest.mark.parametrize("size", range(9, 24))
+def test_a_label_in_a_room_of_its_own_width_is_whole(size: int, face: QFont) -> None:
+    """A column of answers is as wide as its widest token, which was cut if it was an “m”."""
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    larger = QFont(face)
+    larger.setPixelSize(size)
+    pen = Pen(painter, larger)
+    cases = tuple(product(("m", "w", "starts", "journey", "Donaudampfschiff"), (False, True)))
+    shown = [pen.elide(text, pen.width(text), middle=middle) for text, middle in cases]
+    painter.end()
+    assert shown == [text for text, _ in cases]
 
 
 def test_only_numbers_inside_the_clip_are_drawn(face: QFont) -> None:

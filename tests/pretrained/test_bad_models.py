@@ -58,7 +58,7 @@ def sentence(folder: Path, text: str = "the cat sat") -> str:
 def test_a_folder_without_config(copied: Callable[[str], Path]) -> None:
     folder = copied("bert")
     (folder / "config.json").unlink()
-    assert sentence(folder).endswith("has no config.json, so it is no folder of a model; choose one that has.")
+    assert sentence(folder).endswith("has no config.json, so it is not the folder of a model; choose one that has.")
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"model_type": NaN}', "[" * 10_000, "\0"])

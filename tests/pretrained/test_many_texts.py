@@ -56,8 +56,8 @@ def test_a_text_that_cannot_be_read_is_left_out_with_the_reason(model: Model) ->
     found = model.read_texts([*TEXTS, "zzz", ""])
     assert len(found.texts) == 3
     assert [text for text, _ in found.refused] == ["zzz", ""]
-    assert "'z' is no token of this model" in found.refused[0][1]
-    with pytest.raises(ArgumentError, match="'z' is no token"):
+    assert "'z' is not a token of this model" in found.refused[0][1]
+    with pytest.raises(ArgumentError, match="'z' is not a token"):
         model.read_texts(["zzz"])
     with pytest.raises(ArgumentError, match="There is no text"):
         model.read_texts([])

@@ -106,7 +106,7 @@ def test_text_is_cut_as_the_task_cuts_it(tmp_path: Path) -> None:
     assert letters.tokenizer.append("d a", "c") == "d a c"
     assert characters.tokenizer.append("a ", "b") == "a b"
     assert words.tokenizer.append("the", "girl") == "the girl"
-    with pytest.raises(ArgumentError, match=r"'z' is no token of this model; its tokens are a, b, c, .*\.$"):
+    with pytest.raises(ArgumentError, match=r"'z' is not a token of this model; its tokens are a, b, c, .*\.$"):
         letters.run("d z")
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from attnlab.ui.base.actions import Action
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.workspaces.lessons import LESSONS
+from attnlab.ui.workspaces.playground import PLAYGROUND
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -108,6 +109,17 @@ def test_file_actions_have_shortcuts(person: "Person", key: Key, modifiers: Mod,
 def test_quitting_has_a_shortcut(person: "Person") -> None:
     person.key(Key.Key_Q, CTRL)
     assert not person.window.isVisible()
+
+
+def test_letters_that_are_shortcuts_leave_no_other_workspace(person: "Person") -> None:
+    person.window.show_workspace(LESSONS.name)
+    for key in (Key.Key_P, Key.Key_G, Key.Key_D):
+        person.key(key)
+        assert person.window.current == LESSONS.name
+    assert person.window.actions_list.shortcut_texts("step-play") == ["P"]
+    person.window.show_workspace(PLAYGROUND.name)
+    person.key(Key.Key_P)
+    assert person.playground.step_bar.playing
 
 
 @pytest.mark.slow

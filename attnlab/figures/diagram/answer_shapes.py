@@ -41,7 +41,7 @@ def describe_answers(guesses: Sequence[Guess], width: float, least: float = LEAS
     whole, drawn = sum(1 for guess in guesses if guess.wanted) or len(guesses), len(choose_asked(guesses, width, least))
     parts = [f"{sum(said)} of {len(said)} right"] if said else []
     if drawn < whole:
-        parts.append(f"the last {drawn} of {whole} places")
+        parts.append(f"the last {drawn} of {whole} positions")
     return ", ".join(parts)
 
 

@@ -52,7 +52,7 @@ def draw_diagram(scene: Scene, palette: Palette) -> QImage:
     size = QSize(round(scene.width * PIXEL_RATIO), round(scene.height * PIXEL_RATIO))
     if size.width() * size.height() > PIXELS:
         raise AttnlabError(
-            f"A figure of {size.width()} × {size.height()} pixels is too large; fold layers, or show fewer places."
+            f"A figure of {size.width()} × {size.height()} pixels is too large; fold layers, or show fewer positions."
         )
     image = QImage(size, QImage.Format.Format_RGB32)
     image.fill(QColor(palette.surface))

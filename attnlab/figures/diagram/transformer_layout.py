@@ -75,7 +75,7 @@ def _draw_output(data: DiagramData, side: SideLayout, x: float, width: float, me
     scene.add(Label(x, side.top + 8, "WHAT IT ANSWERS", "section"))
     said = describe_answers(guesses, width, least)
     room = x + measure("WHAT IT ANSWERS", "section") + 14
-    longer = f"{said}, with the right tokens before" if data.inside.reads_before else said
+    longer = f"{said}, given the right tokens" if data.inside.reads_before else said
     said = longer if room + measure(longer, "caption") <= x + width else said
     scene.add(Label(x + width, side.top + 8, said, "caption", "muted", 1))
 

@@ -151,7 +151,7 @@ def _describe_one_stack(model: OneStack, sizes: _Sizes) -> ModelTree:
         output = Block(
             "output", "Output", (t, size), (), f"{sizes.d} → {size}, the embedding again", about, "softmax(x Eᵀ)"
         )
-    predicts = "Each place predicts the next token." if causal else "Each place predicts the token for that place."
+    predicts = "Each position predicts the next token." if causal else "Each position predicts its own token."
     output = replace(output, about=f"{predicts} {output.about}")
     return ModelTree(sizes.spec.kind, sizes.title, sizes.spec.norm, side, output)
 
@@ -222,7 +222,7 @@ def _describe_recurrent(model: Recurrent, sizes: _Sizes) -> ModelTree:
 def _describe_output(module: nn.Linear, shape: tuple[int, int]) -> Block:
     length, d = shape
     size = module.out_features
-    about = "A probability for each token of the vocabulary, at each place."
+    about = "A probability for each token of the vocabulary, at each position."
     return Block(
         "output", "Output", (length, size), _list_tables(module), f"{d} → {size}, softmax", about, "softmax(x W + b)"
     )

@@ -47,11 +47,11 @@ def _find_width(layer: Attention) -> int:
 def _say(title: str, mask: str, lengths: tuple[int, int]) -> str:
     queries, keys = lengths
     if title.startswith("Masked"):
-        said = f"Each of the {queries} places looks at itself and the places before it."
+        said = f"Each of the {queries} positions attends to itself and the positions before it."
     elif title.startswith("Self"):
-        said = f"Each of the {queries} places looks at all {keys}."
+        said = f"Each of the {queries} positions attends to all {keys}."
     else:
-        said = f"Each of the {queries} places of the answer looks at the {keys} tokens of the source."
+        said = f"Each of the {queries} positions of the answer attends to the {keys} tokens of the source."
     alone = mask == "padding"
     return said + (" Nothing is hidden here: a single input has no padding." if alone else "")
 

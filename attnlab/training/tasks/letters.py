@@ -142,7 +142,7 @@ TASKS = tuple(
             "Reverse",
             "Read a row of letters and write it backwards. The position alone decides where to attend.",
             "An anti-diagonal: the first output attends to the last input. In a decoder it is in the rows from ⟨ on, "
-            "divided among heads and in some shifted by one place; it is clearest in an encoder–decoder’s last "
+            "divided among heads and in some shifted by one position; it is clearest in an encoder–decoder’s last "
             "cross-attention.",
             reverse,
         ),

@@ -50,7 +50,8 @@ class Action(Generic[C]):
     these names too. With ``choose`` each part is a line of its own, which calls it with the part's name. In a menu
     there is a line above an action that ``begins_group``.
 
-    ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
+    ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first. Those that
+    are letters work only where they need not show another workspace.
     """
 
     id: str
@@ -80,6 +81,11 @@ class Action(Generic[C]):
     def is_checked(self) -> bool:
         """Return whether a switch is on."""
         return self.checked is not None and self._holds(self.checked)
+
+    def current_shortcuts(self) -> list[str]:
+        """Return the shortcuts that work now."""
+        away = self.on.is_elsewhere()
+        return [text for text in self.shortcuts if not (away and len(text.removeprefix("Shift+")) == 1)]
 
     def current_parts(self) -> list[str]:
         """Return the names of what it opens."""
@@ -125,7 +131,6 @@ class ActionList(QObject):
         made = QAction(self)
         made.setObjectName(action.id)
         if keys:
-            made.setShortcuts(keys)
             self._shortcut_texts[action.id] = keys[0].toString(QKeySequence.SequenceFormat.NativeText)
         made.setCheckable(action.checked is not None)
         made.triggered.connect(partial(self._on_triggered, action.id))
@@ -169,7 +174,8 @@ class ActionList(QObject):
 
     def shortcut_texts(self, action_id: str) -> list[str]:
         """Return all shortcuts as this platform writes them."""
-        return [key.toString(QKeySequence.SequenceFormat.NativeText) for key in self._qt[action_id].shortcuts()]
+        keys = map(QKeySequence, self._actions[action_id].shortcuts)
+        return [key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._qt[action_id]
@@ -197,6 +203,9 @@ class ActionList(QObject):
             key = self.shortcut_text(action.id)
             made.setToolTip(f"{action.hint or title}  ({key})" if key else action.hint or title)
         made.setEnabled(action.is_enabled())
+        keys = [QKeySequence(text) for text in action.current_shortcuts()]
+        if made.shortcuts() != keys:
+            made.setShortcuts(keys)
         if action.checked is not None:
             made.setChecked(action.is_checked())
 

@@ -20,7 +20,7 @@ SCORES = {
     "next": ("next", "The share of the token after (Clark et al. 2019)"),
     "first": ("first token", "The share of the first token, a sink in many models (Xiao et al. 2024)"),
     "separators": ("separators", "The share of special tokens and punctuation, without the first (Clark et al. 2019)"),
-    "duplicate": ("duplicates", "The share of other places with the query’s token (Wang et al. 2023)"),
+    "duplicate": ("duplicates", "The share of other positions with the query’s token (Wang et al. 2023)"),
     "induction": (
         "induction",
         "The share of tokens that followed the query’s token before, on random tokens read twice (Olsson et al. 2022)",

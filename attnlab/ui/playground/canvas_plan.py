@@ -2,7 +2,7 @@
 
 Cells, labels and titles grow and shrink together, between the least and the largest readable size of type. If the
 cards do not fit at the least size, fewer stand in a line and the canvas scrolls: numbers never vanish from maps of up
-to 12 × 12.
+to 12 × 12, nor from those of two heads of up to 8 × 8.
 """
 
 from collections.abc import Iterator, Sequence

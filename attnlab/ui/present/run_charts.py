@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from attnlab.lessons.recordings import Recorded
     from attnlab.lessons.slides import Slide
 
-_TITLES = {"loss": "Loss", "right": "Held-out tokens right"}
+_TITLES = {"loss": "Loss", "right": "Held-out tokens correct"}
 _ROLES = "attention", "query", "value", "key"
 
 

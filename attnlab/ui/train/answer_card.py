@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 GIVEN, OWN = "given", "own"
 READS = (
     Choice(
-        GIVEN, "Right tokens", "Before each place the model reads the right tokens, as in training and in the curves"
+        GIVEN, "Right tokens", "Before each position the model reads the right tokens, as in training and in the curves"
     ),
-    Choice(OWN, "Its own", "The model writes the answer itself: before each place it reads its own tokens"),
+    Choice(OWN, "Its own", "The model writes the answer itself: before each position it reads its own tokens"),
 )
 LEGEND = "The darker a token, the more probable the model found it; where another was likelier, it is underlined."
 BELOW = 220
@@ -62,7 +62,7 @@ class AnswerCard(FollowsTheme, Surface):
         self.title, self.sentence = QLabel("The answer"), ElidedLabel(separator=", ")
         self.sentence.setProperty("role", "muted")
         self.sentence.setAccessibleName("How much of the answer is right")
-        self.reads = Segments("Tokens that the model reads before each place")
+        self.reads = Segments("Tokens that the model reads before each position")
         self.reads.set_choices(READS)
         self.reads.set_value(self._mode)
         preferred = QSizePolicy.Policy.Preferred

@@ -84,9 +84,9 @@ def _make_column(place: "Place") -> Column:
 
 def _speak_place(place: "Place") -> str:
     verdict = {True: "right", False: "wrong", None: "right answer unknown"}[place.right]
-    wanted = f", wanted {speak_token(place.wanted)}" if place.wanted else ""
+    wanted = f", expected {speak_token(place.wanted)}" if place.wanted else ""
     likeliest = ", ".join(f"{speak_token(token)} {format_share(share)}" for token, share in place.likeliest)
-    return f"place {place.index}, reads {speak_token(place.read)}{wanted}, {verdict}: {likeliest}"
+    return f"position {place.index}, reads {speak_token(place.read)}{wanted}, {verdict}: {likeliest}"
 
 
 def _describe_place(place: "Place") -> str:
@@ -110,25 +110,26 @@ def _make_number_column(place: "NumberPlace") -> Column:
     explained = max(0.0, min(1.0, place.explained)) if math.isfinite(place.explained) else 0.0
     share = "NaN" if math.isnan(place.explained) else format_percent(place.explained, 0)
     bars = (
-        Bar("wanted", _write_number(place.wanted)),
-        Bar("output", _write_number(place.output)),
+        Bar("expected", _write_number(place.wanted)),
+        Bar("predicted", _write_number(place.output)),
         Bar("explained", share, explained),
     )
-    return Column(f"place {place.index}", "", None, bars, f"place {place.index}: {share}", place)
+    return Column(f"position {place.index}", "", None, bars, f"position {place.index}: {share}", place)
 
 
 def _speak_numbers(place: "NumberPlace") -> str:
     return (
-        f"place {place.index}, wanted {speak_number(place.wanted, 2)}, output {speak_number(place.output, 2)}, "
+        f"position {place.index}, expected {speak_number(place.wanted, 2)}, predicted {speak_number(place.output, 2)}, "
         f"explained {speak_number(100 * place.explained, 0)} percent"
     )
 
 
 def _describe_numbers(place: "NumberPlace") -> str:
     return (
-        f"place {place.index}, first column: wanted {_write_number(place.wanted, 4)}, "
-        f"output {_write_number(place.output, 4)}\nexplained: the share of the squared right numbers of all columns "
-        f"that remains after the squared error is subtracted; {format_percent(0, 0)} for a model that always answers 0"
+        f"position {place.index}, first column: expected {_write_number(place.wanted, 4)}, "
+        f"predicted {_write_number(place.output, 4)}\n"
+        "explained: 1 − squared error ÷ sum of the squared right numbers, over all columns;\n"
+        f"{format_percent(0, 0)} for a model that always predicts 0"
     )
 
 
@@ -140,7 +141,7 @@ def describe_answer(answer: "Answer", own: bool, step: int) -> str:
     """Return one sentence: how many places are right at a step, and which tokens the model reads before each."""
     at = f"at step {step:,}"
     if answer.numbers:
-        return f"The first column and, over all columns, how much of the right numbers is explained, {at}"
+        return f"The first column; “explained” is over all columns, {at}"
     wanted = sum(bool(place.wanted) for place in answer.places)
     if not wanted:
         return f"No right answer is known; the likeliest tokens {at}"
@@ -148,9 +149,9 @@ def describe_answer(answer: "Answer", own: bool, step: int) -> str:
     if own:
         joined = join_tokens([place.likeliest[0][0] for place in answer.written])
         return f"Writes {joined}: {written} of {wanted} right {at}"
-    before = ", with the right tokens before each" if answer.reads_before else ""
-    freely = f", writing freely {written} of {wanted}," if answer.written else ""
-    return f"{right} of {wanted} right{freely} {at}{before}"  # where there is no room the last part is left out
+    given = ", given the right tokens" if answer.reads_before else ""
+    freely = f", {written} of {wanted} writing freely" if answer.written else ""
+    return f"{right} of {wanted} right{given}{freely}, {at}"  # where there is no room the last parts are left out
 
 
 def _count_right(places: "Sequence[Place]") -> int:

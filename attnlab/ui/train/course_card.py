@@ -25,8 +25,8 @@ HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 LEAST = 96
 """The least height of the chart, in pixels at 100 %."""
 ENTROPY = "entropy"
-ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that every row attends to one place only"
-NO_ROW = "No row of this input has a place for “{}”."
+ENTROPY_TIP = "The mean entropy of each head’s rows, in nats; 0 means that every row attends to one position only"
+NO_ROW = "The pattern “{}” fits no row of this input."
 BEST, OPEN = "The head with the highest score on this input at this moment", "; click to enlarge its map."
 COUNTED = "Tables of several runs show means over held-out examples. Layers count from 1, heads from 0."
 

@@ -76,6 +76,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self._run, self._others = RunCurves("this run"), tuple[RunCurves, ...]()
         self._members: tuple[RunCurves, ...] = ()
         self._baselines: Mapping[str, float] = {}
+        self._numbers = False
         self._end = 0.0
         self._cursor: float | None = None
         self.loss, self.right = ZoomChart("Loss"), ZoomChart("Held-out tokens correct")
@@ -143,10 +144,14 @@ class CurvesPanel(FollowsTheme, QWidget):
         *,
         end: float = 0.0,
         baselines: Mapping[str, float] | None = None,
+        numbers: bool = False,
     ) -> None:
-        """Show a run up to at least step ``end``, with others and with the losses of simple baselines."""
+        """Show a run up to at least step ``end``, with others and with the losses of simple baselines.
+
+        A task on ``numbers`` has no tokens that could be correct.
+        """
         self._run, self._others, self._end = run, tuple(others), end
-        self._baselines = baselines or {}
+        self._baselines, self._numbers = baselines or {}, numbers
         self._draw()
 
     def show_edits(self, steps: Sequence[int]) -> None:
@@ -194,7 +199,7 @@ class CurvesPanel(FollowsTheme, QWidget):
         self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)
         self.all_button.setVisible(self.loss.stretch is not None)
         self._draw_gradients()
-        told = not len(run.right) or bool(np.isfinite(run.right).any())
+        told = not self._numbers and (not len(run.right) or bool(np.isfinite(run.right).any()))
         for widget in (self._headings[0], self.right):
             widget.setVisible(told)
         if told:

@@ -66,7 +66,7 @@ class InsidePage(QScrollArea):
         self.table, self.bars = LensTable(), PartBars()
         self._titles = [QLabel("The answer after each layer"), QLabel("What each part adds to the answer")]
         self._notes = [QLabel(LENS), QLabel(HELD)]
-        self.sum.setAccessibleName("The chosen place")
+        self.sum.setAccessibleName("The chosen position")
         for label in (*self._titles, *self._notes, self.sum, self.missing):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)

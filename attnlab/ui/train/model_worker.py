@@ -16,15 +16,16 @@ SHARE, REST_S = 0.2, 0.1
 
 
 class Urgency:
-    """Orders jobs by kind, the most urgent first. Patient kinds get only a share of the time."""
+    """Orders jobs by kind, the most urgent first. Patient kinds get only a share of the time, and take turns in it."""
 
     def __init__(self, kinds: tuple[str, ...], patient: tuple[str, ...]) -> None:
         self._kinds, self._patient = kinds, patient
         self._urgent_at = self._patient_from = 0.0
+        self._ended = dict.fromkeys(patient, 0.0)
 
     def next(self, waiting: Sequence[Job]) -> tuple[Job | None, float | None]:
         """Return the next job; or None and the seconds until a waiting job may run."""
-        job = min(waiting, key=lambda job: self._kinds.index(job.kind))
+        job = min(waiting, key=lambda job: (self._ended.get(job.kind, -1.0), self._kinds.index(job.kind)))
         if job.kind not in self._patient:
             return job, None
         left = min(self._patient_from, self._urgent_at + REST_S) - time.monotonic()
@@ -35,6 +36,7 @@ class Urgency:
         now = time.monotonic()
         if job.kind in self._patient:
             self._patient_from = now + seconds * (1 / SHARE - 1)
+            self._ended[job.kind] = now
         else:
             self._urgent_at = now
 

@@ -233,13 +233,13 @@ def describe_rows(rows: Sequence[PredictionRow]) -> str:
     if not rows:
         return ""
     if not rows[0].exact:
-        return "the first column of the asked places"
+        return "the first column at each position to predict"
     if rows[0].reads == "own":
         whole = sum(all(expected == predicted for expected, predicted in row.pairs) for row in rows)
         return f"written freely · {whole} of {len(rows)} exactly right"
     pairs = [pair for row in rows for pair in row.pairs]
     right = sum(expected == predicted for expected, predicted in pairs)
-    how = "from the right tokens before · " if rows[0].reads == "right" else ""
+    how = "given the right tokens · " if rows[0].reads == "right" else ""
     return f"{how}{right} of {len(pairs)} right"
 
 

@@ -71,7 +71,7 @@ class QueuePanel(QWidget):
         self.problem.hide()
         queue.changed.connect(self.show_queue)
         queue.failed.connect(self._say)
-        workspace.session.checked.connect(self._enable)
+        workspace.session.checked.connect(self._on_checked)
         workspace.session.progressed.connect(self._enable)
         self.show_queue()
 
@@ -150,6 +150,11 @@ class QueuePanel(QWidget):
             if fits and entry.run is not None and entry.run not in shown
         ]
         self._workspace.curves.show_range(f"{queue.title[:1].lower()}{queue.title[1:]}", loss, right, members)
+
+    @Slot()
+    def _on_checked(self) -> None:
+        self._enable()
+        self._show_band()
 
     @Slot()
     def _on_go(self) -> None:

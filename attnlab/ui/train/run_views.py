@@ -95,9 +95,9 @@ class RunViews(QObject):
         starts = [describe_start(self._find_folder(each)) for each in overlaid]
         names = tell_apart([name_curves(spec, each, named) for each in overlaid], starts)
         others = [make_curves(each, name) for each, name in zip(overlaid, names, strict=True)]
-        baselines = session.valid.baselines if session.valid is not None else {}
+        baselines, numbers = ({}, False) if (valid := session.valid) is None else (valid.baselines, valid.numbers)
         mine = make_curves(run, "this run") if run is not None else RunCurves("this run")
-        self._curves.show_curves(mine, others, end=self._find_axis_end(), baselines=baselines)
+        self._curves.show_curves(mine, others, end=self._find_axis_end(), baselines=baselines, numbers=numbers)
 
     def _find_axis_end(self) -> float:
         session, run = self._session, self._session.run

@@ -23,7 +23,7 @@ class LensColumn(Column):
         said = ", ".join(
             f"{name} {speak_token(bar.label)}, {bar.text}" for name, bar in zip(self.stages, self.bars, strict=True)
         )
-        return f"place {self.place.index}, reads {speak_token(self.read)}, of {speak_token(self.wanted)}: {said}"
+        return f"position {self.place.index}, reads {speak_token(self.read)}, of {speak_token(self.wanted)}: {said}"
 
     @property
     def tip(self) -> str:

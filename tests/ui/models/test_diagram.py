@@ -205,7 +205,7 @@ def test_long_tokens_are_legible_in_fewer_answers(reader: ModelReader, card: Dia
     reader.wait_for(lambda: "[12, 14]" in list_labels(card))
     assert read_model(str(tmp_path)).run(text).predictions()[0][0] == "[SEP]"
     assert list_labels(card).count("[SEP]") == 8
-    assert "the last 8 of 12 places" in list_labels(card)
+    assert "the last 8 of 12 positions" in list_labels(card)
 
 
 def test_the_diagram_is_saved_as_a_figure(reader: ModelReader, card: DiagramCard, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_typing_a_text_runs_the_model_again_and_a_bad_one_changes_nothing(reader
     reader.check_every_map()
     reader.type(" Z")
     reader.wait_for(lambda: reader.models.panel.message.isVisible())
-    assert reader.models.panel.message.text().startswith("'Z' is no token of this model; its tokens are a, b, c")
+    assert reader.models.panel.message.text().startswith("'Z' is not a token of this model; its tokens are a, b, c")
     reader.wait()
     assert reader.models.session.state.text.strip() == "b a b a"
     assert field.toPlainText() == "b a b a Z"

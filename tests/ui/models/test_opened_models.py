@@ -45,7 +45,7 @@ def test_a_folder_that_is_no_model_is_refused_in_one_sentence_and_the_model_stay
     reader.models.open_model(str(tmp_path))
     reader.wait_for(lambda: reader.models.panel.message.isVisible())
     assert reader.models.panel.message.text().endswith(
-        "has no config.json, so it is no folder of a model; choose one that has."
+        "has no config.json, so it is not the folder of a model; choose one that has."
     )
     reader.wait()
     assert reader.models.session.state.source == "induction"

@@ -127,7 +127,7 @@ def test_new_words_are_called_invented_until_the_model_reads_them(reader: ModelR
     reader.key(Key.Key_L, Mod.ControlModifier)
     reader.type("b Z")
     reader.key(Key.Key_Return)
-    reader.wait_for(lambda: "is no token of this model" in trip.strip.truth.text())
+    reader.wait_for(lambda: "is not a token of this model" in trip.strip.truth.text())
     reader.press("To the model")
     assert reader.window.current == "models"
 

@@ -111,13 +111,13 @@ def test_texts_from_a_file_and_the_table_as_csv(reader: ModelReader, dialog: Tex
     assert asked is not None
     asked.fileSelected.emit(str(tmp_path / "texts.txt"))
     asked.close()
-    reader.wait_for(lambda: dialog.note.text().startswith("1 text, 1 left out: 'z' is no token"))
+    reader.wait_for(lambda: dialog.note.text().startswith("1 text, 1 left out: 'z' is not a token"))
     dialog._save(tmp_path / "out.csv")
     reader.wait_for(lambda: dialog.note.text().startswith("Saved "))
     lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 4
     dialog.texts.setPlainText("zzz")
-    reader.wait_for(lambda: "'z' is no token" in dialog.message.text())
+    reader.wait_for(lambda: "'z' is not a token" in dialog.message.text())
 
 
 def test_the_probability_of_every_token_is_written(reader: ModelReader, tmp_path: Path) -> None:

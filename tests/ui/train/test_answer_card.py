@@ -1,5 +1,6 @@
 """The answer to one's own probe: at every moment, for every task, with the right tokens before or the model’s own."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -75,8 +76,9 @@ def test_the_answer_follows_probe_and_time_line(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
     student.wait_for(lambda: "step 60" in card.sentence.text())
-    assert card.sentence.text().endswith(", with the right tokens before each")
-    assert card.sentence.visible_text.endswith("step 60")  # without room the last part is left out, not cut
+    said = card.sentence.text()
+    assert re.fullmatch(r"\d of 7 right, given the right tokens, \d of 7 writing freely, at step 60", said)
+    assert card.sentence.visible_text in {said, said.rpartition(", ")[0]}  # without room a part is left out, not cut
     last = [column.bars for column in card.columns.columns]
     student.key(Qt.Key.Key_Home)
     student.wait_for(lambda: "step 0" in card.sentence.text() and not card.is_behind)
@@ -205,7 +207,7 @@ def test_a_large_map_in_a_low_window_leaves_one_line_to_the_answer(student: "Stu
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "told"),
-    [("dates", "written freely · "), ("characters", "from the right tokens before · "), ("sum", "the first column")],
+    [("dates", "written freely · "), ("characters", "given the right tokens · "), ("sum", "the first column")],
 )
 def test_examples_say_how_they_are_predicted_and_how_many_are_right(
     student: "Student", task: str, told: str, qtbot: "QtBot"
@@ -220,7 +222,8 @@ def test_examples_say_how_they_are_predicted_and_how_many_are_right(
         assert sentence == f"written freely · {right} of 4 exactly right"
     elif task == "characters":
         right = sum(expected == predicted for row in pairs for expected, predicted in row)
-        assert sentence == f"from the right tokens before · {right} of {sum(map(len, pairs))} right"
+        assert sentence == f"given the right tokens · {right} of {sum(map(len, pairs))} right"
+    assert student.ws.curves.right.isVisibleTo(student.ws.curves) == (task != "sum"), "only tokens can be correct"
 
 
 def test_an_answer_in_one_line_shows_no_mark_in_part(qtbot: "QtBot") -> None:

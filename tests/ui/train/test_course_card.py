@@ -68,7 +68,7 @@ def test_a_probe_without_rows_for_the_pattern_says_so(student: "Student") -> Non
     assert "subject" in ws.maps.chart.badge.text()
     _press(student, "Verb")
     assert ws.maps.chart.badge.isHidden()
-    assert ws.maps.chart.none.text() == "No row of this input has a place for “verb”."
+    assert ws.maps.chart.none.text() == "The pattern “verb” fits no row of this input."
     assert not ws.maps.chart.none.isHidden()
 
 

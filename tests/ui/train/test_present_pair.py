@@ -109,7 +109,7 @@ def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) ->
     shown = present(pupil, pages[0])
     assert read(shown) == ["Masked self-attention", "Self-attention"]
     masks = [each.about.text() for each in shown.words.sections]
-    assert masks[0].endswith("looks at itself and the places before it.")
+    assert masks[0].endswith("attends to itself and the positions before it.")
     assert "Nothing is hidden here" in masks[1]
     assert shown.canvas.ringed == ["decoder 1 attention", "2. encoder 1 attention"]
     QTest.keyClick(shown, Key.Key_Home)
@@ -131,7 +131,7 @@ def test_f5_presents_both_models_and_the_keys_walk_both_at_once(pupil: Pupil) ->
         ["Output", "Output"],
     ]
     comes_out = [each.about.text().split(". ")[0] for each in shown.words.sections]
-    assert comes_out == ["Each place predicts the next token", "Each place predicts the token for that place"]
+    assert comes_out == ["Each position predicts the next token", "Each position predicts its own token"]
     leave(pupil, shown)
 
 

@@ -130,6 +130,11 @@ def test_rates_and_heads_are_compared_and_told_apart(pupil: Pupil, question: str
     heads = [entry.patterns[0].head for entry in queue.entries]
     titles = [f"{name.capitalize()} · {head}" for name, head in zip(names, heads, strict=True)]
     pupil.wait_for(lambda: list(dialog.view.titles) == titles)
+    curves = pupil.trainer.curves
+    pupil.begin(tiny("sort"))
+    assert not any((curves.loss.bands, curves.right.bands, curves.loss.lines[:-2])), "they are of another task"
+    pupil.begin(tiny())
+    assert curves.loss.bands[0].high.tolist() == band.high.tolist()
     dialog.accept()
 
 

@@ -226,7 +226,7 @@ def test_an_answer_has_a_column_for_each_place_within_its_width(qtbot: QtBot, pl
     assert max(label.x for label in shares) <= 500.0
     assert max(label.y for label in shares) < scene.height
     said = " ".join(shape.text for shape in scene.shapes if isinstance(shape, Label))
-    assert said.startswith(f"1 of {places} right at step 7")
+    assert said.startswith(f"1 of {places} right, given the right tokens, at step 7")
 
 
 def test_a_text_is_coloured_by_probability(qtbot: QtBot) -> None:

@@ -115,6 +115,19 @@ def test_low_priority_requests_wait_for_others(qtbot: QtBot, monkeypatch: pytest
     asked.worker.stop()
 
 
+def test_low_priority_kinds_take_turns(qtbot: QtBot) -> None:
+    """While a run was played, new texts to write kept the examples at those of the moment where it began."""
+    kinds = {**KINDS, "examples": "computing"}
+    asked = Asked(ModelWorker(kinds, lambda: None, patient=("text", "examples")))
+    let_go = asked.hold()
+    asked.ask("text", partial(int, 1))
+    asked.ask("examples", partial(int, 2))
+    let_go()
+    qtbot.waitUntil(lambda: len(asked.found) == 3)
+    assert asked.found == [("text", "held"), ("examples", 2), ("text", 1)]
+    asked.worker.stop()
+
+
 def test_low_priority_requests_run_at_once_if_there_are_no_others(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from attnlab.figures.text import Pen
 from attnlab.ui.base.theme import font
 from attnlab.ui.widgets.charts.chart_scale import (
     Scale,
@@ -201,6 +202,23 @@ def test_names_of_levels_that_lie_close_stand_beside_each_other() -> None:
     assert (beside.right(), beside.y()) == (52, 14)
     assert move_beside(QRectF(80, 12, 20, 12), [beside, first], 8).right() == beside.left() - 8
     assert move_beside(QRectF(70, 30, 30, 12), [beside, first], 8) == QRectF(70, 30, 30, 12)
+
+
+def test_the_line_of_a_level_crosses_no_name_of_another(chart: LineChart, monkeypatch: pytest.MonkeyPatch) -> None:
+    tops, draw = {}, Pen.draw
+
+    def record(pen: Pen, x: float, y: float, text: str, *others: float) -> None:
+        tops[text] = y
+        draw(pen, x, y, text, *others)
+
+    monkeypatch.setattr(Pen, "draw", record)
+    levels = Level("unigram", 6.0), Level("bigram", 5.7)
+    chart.show_lines([Line("held-out", np.arange(2.0), np.zeros(2))], levels=levels)
+    chart.grab()
+    high, scale = QFontMetricsF(font("tiny")).height(), chart.scale()
+    assert 0 < scale.y(5.7) - scale.y(6.0) < high
+    assert tops["unigram"] + high <= scale.y(6.0)
+    assert tops["bigram"] >= scale.y(5.7)
 
 
 def test_the_same_curves_are_not_drawn_again(chart: LineChart) -> None:

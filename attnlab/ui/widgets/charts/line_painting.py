@@ -64,16 +64,17 @@ def draw_axes(painter: QPainter, scale: Scale, palette: Palette, unit: str, widt
 def draw_levels(
     painter: QPainter, scale: Scale, levels: Iterable[Level], lines: Iterable[Line], palette: Palette
 ) -> None:
-    """Draw values to compare with: dashed lines with their names at the right, clear of the ends of curves."""
+    """Draw values to compare with: dashed lines with their names at the right, clear of curves' ends and each other."""
     area, pen, high = scale.area, Pen(painter, font("tiny")), QFontMetricsF(font("tiny")).height()
     ends = [(float(line.x[-1]), float(line.y[-1])) for line in lines if len(line.x)]
-    taken: list[QRectF] = []
+    levels, taken = tuple(levels), list[QRectF]()
     for level in levels:
         y = scale.y(level.y)
         if area.top() <= y <= area.bottom():
             painter.setPen(QPen(QColor(palette.muted), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(area.left(), round(y) + 0.5), QPointF(area.right(), round(y) + 0.5))
-            below, width = ends_above(y, px(16), ends, scale), pen.width(level.name)
+            others = [(scale.right_value, other.y) for other in levels if other is not level]
+            below, width = ends_above(y, px(16), [*ends, *others], scale), pen.width(level.name)
             box = QRectF(area.right() - width, round(y) + (2 if below else -1 - high), width, high)
             taken.append(move_beside(box, taken, px(8)))
             pen.draw(taken[-1].x(), taken[-1].y(), level.name, 0.0, 0.0)
