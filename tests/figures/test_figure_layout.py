@@ -93,6 +93,12 @@ def test_several_maps_have_labels_only_if_three_fit() -> None:
     assert large.label_height == LABELS.turned
 
 
+def test_several_maps_of_one_row_have_the_label_of_this_row() -> None:
+    (first, *_) = lay_out((2, 1, 10), LABELS, Wish(321.0, per_row=1)).grids
+    assert LABELS.upright <= first.cell_height < LEAST_LABELLED
+    assert first.label_width == LABELS.row_width
+
+
 def test_a_narrow_matrix_among_several_is_not_stretched() -> None:
     for grid in lay_out((8, 10, 8), LABELS, Wish(321.0, square=False, ratio=3.0)).grids:
         assert grid.height <= 1.3 * grid.columns * grid.cell_width + 1
