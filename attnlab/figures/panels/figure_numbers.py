@@ -22,12 +22,13 @@ _SMALL = 1e-3
 def choose_power(data: MapData, spec: FigureSpec) -> int | None:
     """Return the power of ten in which a figure writes the numbers of maps: the maps' own, or one for small numbers.
 
-    Weights are never written in one, nor numbers whose decimals the user has chosen.
+    Weights are never written in one, nor numbers whose decimals the user has chosen, nor those of a head that is small
+    on the common scale of its layer.
     """
     if data.exponent is not None or data.kind == "probability" or spec.numbers == "off" or spec.decimals is not None:
         return data.exponent
     sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
-    largest = float(sizes.max(initial=0.0, where=np.isfinite(sizes)))
+    largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
     return math.floor(math.log10(largest)) if 0 < largest < _SMALL else None
 
 
