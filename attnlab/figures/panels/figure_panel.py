@@ -158,7 +158,7 @@ def lay_out_panel(
         axis=AXIS if spec.labels else 0.0,
         bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
-        per_row=spec.columns,
+        per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
         shape=1.0 if spec.canvas else SHAPE,

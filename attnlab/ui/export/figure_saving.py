@@ -42,5 +42,16 @@ def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
     rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
     values = data.values if several else data.values[0]
     about = f"{sheets.heading}: {sheet.title}"
-    made = Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)
+    made = Table(
+        sheet.name,
+        about,
+        sheet.axes[-values.ndim :],
+        values,
+        sheet.masked,
+        rows,
+        columns,
+        rows,
+        columns,
+        titles=sheet.titles if several else (),
+    )
     write_bytes(path, encode(made, path.suffix.lower()))
