@@ -338,10 +338,10 @@ def test_the_chosen_format_sets_the_file_ending(person: "Person", tmp_path: Path
     files = dialog_of(person)
     field = files.findChild(QLineEdit, "fileNameEdit")
     assert isinstance(field, QLineEdit)
-    assert field.text() == "weights.csv"
+    assert field.text() == "journey-weights.csv"
     files.setDirectory(str(tmp_path))
     QTest.keyClick(field, Key.Key_Return)
-    assert (tmp_path / "weights.csv").exists()
+    assert (tmp_path / "journey-weights.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["weights.docx", "weights"])

@@ -226,7 +226,8 @@ class SessionFiles(QObject):
         from attnlab.ui.export.export_dialog import ExportDialog
         from attnlab.ui.playground.stage_maps import look_at
 
-        reply, view = self._playground.reply, self._playground.document.view
+        reply, document = self._playground.reply, self._playground.document
+        view = document.view
         if reply is None or reply.trace is None:
             return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
@@ -242,6 +243,7 @@ class SessionFiles(QObject):
             self._window,
             held=held,
             colouring=view.colouring(stage),
+            named_after=document.path.stem if document.path is not None else document.scene.preset or "",
         )
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
