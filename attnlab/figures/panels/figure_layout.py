@@ -184,7 +184,8 @@ def _make_plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wi
         if _find_label_height(labels, cell_w, maps) == label_height:
             break
         label_height = labels.turned if label_height == labels.upright else label_height
-    gap = math.ceil(space / cell_w)
+    most = math.floor((room / cell_w - per_row * columns) / (per_row - 1) + 1e-6) if per_row > 1 else 1
+    gap = max(min(math.ceil(space / cell_w), most), 1)  # rounding the cells must not make the gaps a cell wider
     used = cell_w * (per_row * (columns + gap) - gap)
     tall = fixed + lines * rows * cell_h
     return _Plan(per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, tall)
