@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from attnlab.base.number_text import trim_exponent
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, choose_dark_text
@@ -81,7 +82,8 @@ def count_decimals(grid: Grid, data: MapData, *fonts: QFont, most: int = 4) -> i
 def rank_detail(grid: Grid, data: MapData, *fonts: QFont, most: int = 4, air: float = 0.0) -> int:
     """Return how much of its numbers :func:`draw_numbers` writes: more for more decimals, least for no numbers."""
     chosen = _find_format(grid, data, fonts, most, air)
-    ranks = (_write_power, _fix_decimals(0), _fix_decimals(1), _write_bare, _fix_decimals(2), _fix_decimals(most))
+    powers = _fix_digits(1), _fix_digits(2)
+    ranks = (*powers, _fix_decimals(0), _fix_decimals(1), _write_bare, _fix_decimals(2), _fix_decimals(most))
     return ranks.index(chosen[1]) if chosen is not None else -1
 
 
@@ -150,7 +152,8 @@ def _choose_format(
     forms = ((_fix_decimals(most), 6.0 if most == 4 else 1.25), (_fix_decimals(2), 1.25))
     tried = [(font, form, room) for font in fonts for form, room in forms]
     largest = max(-ends[0], ends[1])
-    shorter = (_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), (_write_power, 1000)
+    powers = (_fix_digits(2), 1000), (_fix_digits(1), 1000)
+    shorter = (_write_bare, 0), (_fix_decimals(1), 1), (_fix_decimals(0), 10), *powers
     for form, least in shorter if rounded else shorter[:1]:
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
@@ -186,11 +189,16 @@ def _write_bare(value: float) -> str:
     return _write_special(value) or re.sub(r"^(−?)0\.", r"\1.", _correct_sign(f"{value:.2f}"))
 
 
-def _write_power(value: float) -> str:
-    """Return a number as one digit and a power of ten; below 10 only the digit."""
-    if abs(value) < 9.5:
-        return _correct_sign(f"{value:.0f}")
-    return _write_special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+@lru_cache(maxsize=2)
+def _fix_digits(digits: int) -> Callable[[float], str]:
+    """Return a function that writes numbers as this many digits and a power of ten; smaller ones rounded to a whole."""
+
+    def write(value: float) -> str:
+        if abs(value) < 10**digits - 0.5:
+            return _correct_sign(f"{value:.0f}")
+        return _write_special(value) or trim_exponent(f"{value:.{digits - 1}e}").replace("-", "−")
+
+    return write
 
 
 def _write_special(value: float) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
+from attnlab.base.number_text import trim_exponent
 from attnlab.figures.cell_numbers import write_cell_text
 from attnlab.figures.map_data import MapData
 from attnlab.figures.map_painter import to_image
@@ -78,8 +79,8 @@ def _is_zero(data: MapData) -> bool:
 
 
 def _write_end(value: float) -> str:
-    if 0 < abs(value) < 0.01:
-        return f"{value:.2g}".replace("-", "−")
+    if 0 < abs(value) < 0.01 or abs(value) >= 1e5:
+        return trim_exponent(f"{value:.2g}").replace("-", "−")
     return write_cell_text(value, 2 if abs(value) < 100 else 0)
 
 

@@ -63,10 +63,15 @@ def is_weights(path: Path) -> bool:
 
 
 def is_several(text: str) -> bool:
-    """Return whether a text may name any number of sources: a folder, or a pattern such as ``runs/*.attnlab``."""
+    """Return whether a text may name any number of sources: a folder, or a pattern such as ``runs/*.attnlab``.
+
+    The folder of a model or a run is one source, which cannot be loaded, unless sessions have been saved in it.
+    """
     if text.startswith(PREFIX):
         return glob.has_magic(text)
-    return os.path.isdir(text) or (glob.has_magic(text) and not os.path.lexists(text))
+    if os.path.isdir(text):
+        return _describe_other(Path(text)) is None or bool(_files(text))
+    return glob.has_magic(text) and not os.path.lexists(text)
 
 
 def find_sources(text: str) -> tuple[Source, ...]:
@@ -134,6 +139,18 @@ def _describe_missing(text: str) -> str:
     return f"No file matches {text!r}."
 
 
+def _describe_other(path: Path) -> str | None:
+    """Return a sentence on the folder of a model or a run, which is no session; None for any other path."""
+    if not os.path.isdir(path):
+        return None
+    if model_folder(path) is not None:
+        use = "attnlab model FOLDER TEXT shows its attention, and writes a figure with -o"
+        return f"{format_name(path)} holds a model, not a session; {use}."
+    if run_folder(path) is not None:
+        return f"{format_name(path)} holds a training run, not a session; attnlab FOLDER opens it."
+    return None
+
+
 def check_source(source: Source) -> None:
     """Check without torch that a session file exists; a preset is checked only when it is loaded.
 
@@ -163,6 +180,8 @@ def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
     try:
         experiment, view = load_scene(source.path)
     except FileError:
+        if (other := _describe_other(source.path)) is not None:
+            raise FileError(other) from None
         if not (is_weights(source.path) and source.path.is_file()):
             raise
         raise FileError(

@@ -11,6 +11,7 @@ import torch
 
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, FileError
+from attnlab.base.special_tokens import UNKNOWN
 from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
 from attnlab.pretrained.architecture import Architecture, Stack
@@ -192,7 +193,7 @@ class Model:
 
     def draw_repeated(self) -> list[int]:
         """Return the numbers of random tokens followed by the same once more: at most 2 × 25, no special ones."""
-        specials = {self.tokenizer.number(name) for name in self.tokenizer.specials()}
+        specials = {self.tokenizer.number(name) for name in (*self.tokenizer.specials(), *UNKNOWN)}
         usual = [number for number in range(self.architecture.words) if number not in specials] or [0]
         count = max(1, min(REPEATED, self.limit // 2))
         drawn = torch.randint(len(usual), (count,), generator=torch.Generator().manual_seed(0))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attnlab.base.errors import ArgumentError, FileError
+from attnlab.base.special_tokens import UNKNOWN
 from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
 from attnlab.files.weights.named_array import shorten_name
@@ -87,7 +88,8 @@ class FileTokenizer:
 
     def specials(self) -> frozenset[str]:
         """Return the names of the tokens that are no text: separators, the start, the end, the mask."""
-        return frozenset(str(t.content) for t in self._inner.get_added_tokens_decoder().values() if t.special)
+        added = self._inner.get_added_tokens_decoder().values()
+        return frozenset(str(t.content) for t in added if t.special).difference(UNKNOWN)
 
     def append(self, text: str, token: str) -> str:
         """Return a text with a token, by its name, written behind it; a part of a character adds nothing."""

@@ -164,13 +164,28 @@ def test_png_svg_and_pdf_hold_the_diagram(qapp: QGuiApplication, palette: object
     png = encode_diagram(scene, LIGHT if palette is LIGHT else DARK, ".png", "Reverse")
     image = QImage.fromData(png)
     assert (image.width(), image.height()) == (round(scene.width * PIXEL_RATIO), round(scene.height * PIXEL_RATIO))
+    width_mm = scene.width / 96 * 25.4
+    assert image.width() / image.dotsPerMeterX() * 1000 == pytest.approx(width_mm, rel=1e-3)
     svg = encode_diagram(scene, LIGHT, ".svg", "Reverse").decode()
+    assert [float(size) for size in re.findall(r'<svg width="([\d.]+)mm"', svg)] == [pytest.approx(width_mm, rel=1e-3)]
     texts = set(re.findall(r">([^<>]+)</text>", svg))
     written = {shape.text.replace("&", "&amp;") for shape in scene.shapes if isinstance(shape, Label)}
     assert {"Cross-attention", "Memory", f"{97_741:,}"} <= texts & written
-    assert encode_diagram(scene, LIGHT, ".pdf", "Reverse").startswith(b"%PDF")
+    pdf = encode_diagram(scene, LIGHT, ".pdf", "Reverse")
+    (page,) = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ", pdf)
+    assert float(page) / 72 * 25.4 == pytest.approx(width_mm, rel=1e-3)
     with pytest.raises(AttnlabError, match="gif"):
         encode_diagram(scene, LIGHT, ".gif", "Reverse")
+
+
+def test_texts_of_an_svg_are_anchored_where_they_are_aligned() -> None:
+    scene = Scene(300, 100)
+    scene.add(*(Label(10, 10 + 20 * row, text) for row, text in enumerate(("asked", "written freely", "a j", "b"))))
+    scene.add(*(Label(280, 10 + 20 * row, text, across=1) for row, text in enumerate(("expected", "a j", "c"))))
+    scene.add(Label(150, 50, "in the middle", across=0.5))
+    svg = encode_diagram(scene, LIGHT, ".svg", "Texts").decode()
+    anchors = re.findall(r'<text [^>]*text-anchor="(\w+)"', svg)
+    assert anchors == ["start"] * 4 + ["end"] * 3 + ["middle"]
 
 
 def test_a_diagram_of_any_recurrent_size_has_all_its_states() -> None:

@@ -18,6 +18,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.edits import configure
 from attnlab.attention.examples.presets import draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.trace import Trace
@@ -170,6 +171,35 @@ def test_vector_figures_are_transparent_white_between_maps() -> None:
         clear = pixels(picture)[pixels(picture) >> 24 == 0]
         assert clear.size
         assert set(np.unique(clear).tolist()) == {QColor(LIGHT.surface).rgb() & 0xFFFFFF}
+
+
+def test_numbers_that_would_be_rounded_to_zeros_are_written_in_a_power_of_ten() -> None:
+    e = attnlab.preset("journey")
+    small = attnlab.compute(edits.with_table(e, "embeddings", e.embeddings * 1e-4))
+    numbers = (small.array("scores")[0] * 1e8).ravel().tolist()
+    written = texts(encode_figure(small, FigureSpec(("scores",)), ".svg"))
+    assert "Scores × 10⁻⁸" in written
+    assert {f"{number:.2f}" for number in numbers} <= set(written)
+    assert "Weights" in texts(encode_figure(small, FigureSpec(("weights",)), ".svg"))
+    asked = texts(encode_figure(small, FigureSpec(("scores",), numbers="on", decimals=6), ".svg"))
+    assert "Scores" in asked
+    assert "0.000000" in asked
+
+
+def test_large_numbers_have_two_digits_where_these_fit() -> None:
+    e = attnlab.preset("journey")
+    large = attnlab.compute(edits.with_table(e, "embeddings", e.embeddings * 1e6))
+    written = texts(encode_figure(large, FigureSpec(("scores",), width_mm=85), ".svg"))
+    assert f"{float(large.array('scores')[0, 0, 0]):.1e}".replace("e+", "e") in written
+
+
+def test_requested_decimals_of_a_gradient_are_those_of_its_power_of_ten() -> None:
+    e = configure(attnlab.preset("the-cat-sat"), loss="weight", loss_query=1, loss_key=0, loss_wanted=0.4)
+    trace = attnlab.compute(e)
+    shown = make_map_data(trace, "d_scores", 0)
+    assert shown.exponent
+    written = texts(encode_figure(trace, FigureSpec(("d_scores",), decimals=3), ".svg"))
+    assert {f"{value:.3f}".replace("-", "−") for value in (shown.values * shown.factor)[0, 1].tolist()} <= set(written)
 
 
 def test_a_wide_colour_bar_labels_its_quarters() -> None:

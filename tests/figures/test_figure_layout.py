@@ -1,5 +1,7 @@
 """Maps stay inside their panels, separate and on whole pixels, for any number and size."""
 
+import itertools
+
 import pytest
 
 from attnlab.figures.panels.figure_layout import (
@@ -38,6 +40,13 @@ def test_maps_lie_inside_the_figure_and_do_not_overlap(
         if grid.cell_width * ratio >= LEAST_WHOLE:
             assert (grid.cell_width * ratio) % 1 == pytest.approx(0, abs=1e-6)
     assert bottom < layout.height
+
+
+@pytest.mark.parametrize("dpi", [72, 96, 100, 110, 150])
+def test_maps_on_few_dots_lie_inside_the_figure(dpi: int) -> None:
+    for width, count, tokens in itertools.product((227.0, 321.0, 642.0), range(1, 17), range(2, 25)):
+        for grid in lay_out((count, tokens, tokens), LABELS, Wish(width, ratio=dpi / 96)).grids:
+            assert grid.x + grid.width <= width, (width, count, tokens)
 
 
 def test_eight_heads_are_arranged_four_by_two() -> None:
@@ -91,6 +100,12 @@ def test_several_maps_have_labels_only_if_three_fit() -> None:
     assert large.rows * large.cell_height >= LEAST_LABELLED
     assert large.label_width == LABELS.row_width
     assert large.label_height == LABELS.turned
+
+
+def test_several_maps_of_one_row_have_the_label_of_this_row() -> None:
+    (first, *_) = lay_out((2, 1, 10), LABELS, Wish(321.0, per_row=1)).grids
+    assert LABELS.upright <= first.cell_height < LEAST_LABELLED
+    assert first.label_width == LABELS.row_width
 
 
 def test_a_narrow_matrix_among_several_is_not_stretched() -> None:

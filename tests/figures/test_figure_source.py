@@ -56,7 +56,7 @@ def test_one_head_the_mean_and_a_single_map_can_be_drawn() -> None:
 def test_an_absent_layer_or_head_is_refused_in_a_sentence() -> None:
     with pytest.raises(AttnlabError, match="There is no stage 'third' in this configuration; there are first, second"):
         lay_out_page(SHEETS, FigureSpec(("third",)))
-    with pytest.raises(AttnlabError, match="Arrays have no canvas; name the maps"):
+    with pytest.raises(AttnlabError, match="These maps have no canvas; choose the maps"):
         lay_out_page(SHEETS, FigureSpec((), canvas=True))
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 
 from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
+from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_labels import draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells
@@ -237,6 +238,11 @@ def test_only_numbers_inside_the_clip_are_drawn(face: QFont) -> None:
 )
 def test_a_number_in_a_cell_is_short_and_has_a_true_minus_sign(value: float, decimals: int, text: str) -> None:
     assert write_cell_text(value, decimals) == text
+
+
+@pytest.mark.parametrize(("limit", "end"), [(133194.0, "1.3e5"), (99999.0, "99999"), (5.33e-8, "5.3e−8")])
+def test_the_end_of_a_colour_bar_has_two_digits(limit: float, end: str) -> None:
+    assert write_colour_ends(data_of(np.ones((1, 2, 2)), limit=limit)) == (f"−{end}", end)
 
 
 # Labels, titles, outlines, colour bar

@@ -13,6 +13,7 @@ from PIL import Image
 from PySide6.QtGui import QImage
 
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
@@ -128,6 +129,15 @@ def test_one_colour_scale_applies_to_the_whole_film(values: tuple[float, ...]) -
         assert sorted(each)[-2] < max(each)
         limits = [lay_out_film(film, trace).panels[place][2].data.limit for trace in traces]
         assert limits == [pytest.approx(max(each))] * 4
+
+
+def test_numbers_that_are_small_in_some_frames_have_no_power_of_ten() -> None:
+    e, survey = attnlab.preset("journey"), Survey(FigureSpec(("scores",)))
+    small, large = (attnlab.compute(edits.with_table(e, "embeddings", e.embeddings * factor)) for factor in (1e-4, 1))
+    for trace in (small, large):
+        survey.add(trace)
+    ((_, _, shown),) = lay_out_film(survey.film(), small).panels
+    assert (shown.title, shown.data.power) == (("Scores",), "")
 
 
 def test_frames_of_different_figures_have_one_size() -> None:

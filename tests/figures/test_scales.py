@@ -109,6 +109,7 @@ def test_muted_sinks_leave_the_scale_to_the_other_columns() -> None:
 
 def test_sinks_are_the_first_token_and_separators() -> None:
     assert find_sinks(("The", "cat", "<s>", "[SEP]", "<|endoftext|>", "[", "<", "[]")) == (0, 2, 3, 4)
+    assert find_sinks(("[CLS]", "the", "[UNK]", "<unk>", "[SEP]")) == (0, 4)  # an unknown word is a word
 
 
 def test_states_share_the_furthest_scale() -> None:

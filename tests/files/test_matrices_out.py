@@ -143,6 +143,15 @@ def test_only_labels_are_escaped() -> None:
     assert next(csv.reader(io.StringIO(as_csv_text(weights))))[1:] == list(tokens)
 
 
+def test_numbers_that_would_be_zeros_have_an_exponent() -> None:
+    small = plain(np.array([[5.33e-8, -1.7e-9], [0.0, np.nan]], dtype=np.float32))
+    rows = as_markdown(small, labels=False).splitlines()[2:]
+    assert rows == ["| 5.3300e-08 | -1.7000e-09 |", "| 0.0000 | NaN |"]
+    assert r"5.3300 \times 10^{-8} & -1.7000 \times 10^{-9} \\" in as_latex(small)
+    beside_a_large_one = plain(np.array([[5.33e-8, 0.5]]))
+    assert as_markdown(beside_a_large_one, labels=False).splitlines()[2:] == ["| 0.0000 | 0.5000 |"]
+
+
 def test_zero_has_no_sign_and_heads_are_distinguished() -> None:
     assert as_latex(plain(np.array([[-0.0001, -0.0, 0.5]])), 2).splitlines()[1] == r"0.00 & 0.00 & 0.50 \\"
     two = plain(np.array([[[1.0]], [[2.0]]]))

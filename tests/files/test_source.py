@@ -84,6 +84,23 @@ def test_a_pattern_without_a_match_says_where_to_look(tmp_path: Path) -> None:
         find_sources("preset:x*")
 
 
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("config.json", "a model, not a session; attnlab model FOLDER TEXT shows its attention"),
+        ("run.json", "a training run, not a session; attnlab FOLDER opens it"),
+    ],
+)
+def test_the_folder_of_a_model_or_a_run_is_no_folder_of_sessions(tmp_path: Path, file: str, what: str) -> None:
+    (tmp_path / file).write_text("{}")
+    assert not is_several(str(tmp_path))
+    with pytest.raises(FileError, match=f"holds {what}"):
+        load_source(str(tmp_path))
+    (tmp_path / "layer.attnlab").touch()
+    assert is_several(str(tmp_path))
+    assert names(str(tmp_path)) == [str(tmp_path / "layer.attnlab")]
+
+
 def test_a_missing_source_is_named() -> None:
     with pytest.raises(
         UnknownPresetError, match=r"^There is no preset 'nope'; journey is one; attnlab presets lists all"

@@ -327,6 +327,7 @@ def test_scattered_letters_have_no_match(query: str, text: str, meant: bool) -> 
         ("ex", "Export", "Next"),  # the start
         ("mask", "Causal mask", "Make a task"),  # in one run
         ("head", "Heads", "Choose the add-on"),
+        ("pin", "Unpin the state", "Positions: none"),
         ("dk", "d_k", "Dark theme of the desktop"),
     ],
 )

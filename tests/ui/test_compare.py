@@ -1,11 +1,13 @@
 """A pinned state is compared with the current one on every card: before, after, and exact difference."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QListWidget, QPushButton
 
 import attnlab
@@ -16,6 +18,8 @@ from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import Place
 from attnlab.figures.map_data import MapData
+from attnlab.figures.panels.figure_panel import make_map_data
+from attnlab.ui.export.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -105,6 +109,33 @@ def test_a_changed_number_of_w_q_is_compared_on_every_card(person: "Person", tex
     look_at(person, "Present")
 
 
+def test_a_figure_and_a_table_hold_what_the_cards_show(person: "Person", tmp_path: Path) -> None:
+    before = attnlab.compute(person.experiment).array("weights")
+    person.press("Pin")
+    person.open_table("W_q")
+    person.type_number(0, 0, "9")
+    person.settle()
+    now = attnlab.compute(person.experiment).array("weights")
+    person.click_cell("weights", 0, 0)
+    for look, wanted in (("Present", now), ("Pinned", before), ("Difference", now - before)):
+        look_at(person, look)
+        person.settle()
+        assert person.window.actions_list.run("export")
+        dialog = person.window.findChild(ExportDialog)
+        assert dialog is not None
+        drawn = make_map_data(dialog._source, "weights", dialog.form.read_spec().head)
+        np.testing.assert_array_equal(drawn.values, wanted)
+        dialog.form.format.setCurrentIndex(dialog.form.format.findData("npy"))
+        assert dialog.export_to(tmp_path / f"{look}.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / f"{look}.npy").reshape(wanted.shape), wanted)
+        person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
+    assert person.window.actions_list.run("copy-picture")
+    drawing = bytes(QGuiApplication.clipboard().mimeData().data("image/svg+xml").data()).decode()
+    assert "Difference from the pinned state" in drawing
+    assert person.message().startswith("Copied difference of weights of head 0 as a picture")
+    person.press("Unpin")
+
+
 def edits_of(person: "Person") -> Experiment:
     person.settle()
     return person.experiment
@@ -161,6 +192,9 @@ def test_different_sizes_are_reported_and_the_pinned_state_can_be_seen(person: "
     person.settle()
     look_at(person, "Difference")
     assert reason(person, "weights") == "No difference: the sizes are 1×4×4 and 1×6×6."
+    person.playground.files.export_stage("weights", "all")
+    assert person.message() == "No difference: the sizes are 1×4×4 and 1×6×6."
+    assert person.window.findChild(ExportDialog) is None
     assert reason(person, "inputs") == "No difference: the sizes are 4×3 and 6×3."
     look_at(person, "Pinned")
     np.testing.assert_array_equal(person.painted("keys"), keys)

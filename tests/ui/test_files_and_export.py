@@ -339,10 +339,10 @@ def test_the_chosen_format_sets_the_file_ending(person: "Person", tmp_path: Path
     files = dialog_of(person)
     field = files.findChild(QLineEdit, "fileNameEdit")
     assert isinstance(field, QLineEdit)
-    assert field.text() == "weights.csv"
+    assert field.text() == "journey-weights.csv"
     files.setDirectory(str(tmp_path))
     QTest.keyClick(field, Key.Key_Return)
-    assert (tmp_path / "weights.csv").exists()
+    assert (tmp_path / "journey-weights.csv").exists()
 
 
 def test_an_unknown_ending_is_refused_with_the_known_ones(person: "Person", tmp_path: Path) -> None:

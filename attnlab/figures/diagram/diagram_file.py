@@ -11,12 +11,13 @@ from attnlab.figures.figure_format import FigureFormat
 from attnlab.figures.figure_formats import FIGURES
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_file import PIXELS, encode_png, open_buffer, paint_on
+from attnlab.figures.panels.figure_spec import MM_PER_INCH, POINTS_PER_INCH
 from attnlab.figures.panels.figure_svg import improve_svg
 
 PIXEL_RATIO = 3.0
-"""Pixels of a picture for each unit of a scene: 300 to the inch if it is printed as large as on paper."""
-_POINTS = 0.75
-"""Points of paper for each unit."""
+"""Pixels of a picture for each unit of a scene."""
+_DPI = 96
+"""Units to the inch, so that files of all formats are equally large."""
 _PDF_DPI = 1200
 
 
@@ -59,6 +60,9 @@ def draw_diagram(scene: Scene, palette: Palette) -> QImage:
     with paint_on(image) as painter:
         painter.scale(PIXEL_RATIO, PIXEL_RATIO)
         paint_scene(painter, scene, palette)
+    dots_per_metre = round(PIXEL_RATIO * _DPI / MM_PER_INCH * 1000)
+    image.setDotsPerMeterX(dots_per_metre)
+    image.setDotsPerMeterY(dots_per_metre)
     return image
 
 
@@ -67,6 +71,7 @@ def encode_scene_svg(scene: Scene, palette: Palette, title: str) -> bytes:
     data, buffer = open_buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
+    generator.setResolution(_DPI)
     generator.setSize(QSize(round(scene.width), round(scene.height)))
     generator.setViewBox(QRectF(0, 0, scene.width, scene.height))
     generator.setTitle(title)
@@ -84,11 +89,11 @@ def encode_scene_pdf(scene: Scene, palette: Palette, title: str) -> bytes:
     writer.setTitle(title)
     writer.setCreator("attnlab")
     writer.setResolution(_PDF_DPI)
-    size = QSizeF(scene.width, scene.height) * _POINTS
+    size = QSizeF(scene.width, scene.height) / _DPI * POINTS_PER_INCH
     paper = QPageSize(size, QPageSize.Unit.Point, "Figure", QPageSize.SizeMatchPolicy.ExactMatch)
     writer.setPageLayout(QPageLayout(paper, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
     with paint_on(writer) as painter:
-        painter.scale(_POINTS * _PDF_DPI / 72, _POINTS * _PDF_DPI / 72)
+        painter.scale(_PDF_DPI / _DPI, _PDF_DPI / _DPI)
         painter.fillRect(QRectF(0, 0, scene.width, scene.height), QColor(palette.surface))
         paint_scene(painter, scene, palette)
     buffer.close()

@@ -14,6 +14,7 @@ from attnlab.figures.panels.figure_colours import make_palette
 from attnlab.figures.panels.figure_file import draw_page_image
 from attnlab.figures.panels.figure_layout import MARGIN
 from attnlab.figures.panels.figure_page import Page, lay_out_page
+from attnlab.figures.panels.figure_panel import Panel
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, FigureSpec
 from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font
 from attnlab.figures.raster import MAP_OF
@@ -87,12 +88,23 @@ def make_film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSp
 
 def lay_out_film(film: Film, trace: "Trace") -> Page:
     """Return the page of a state with the film's colour scales."""
+    from attnlab.attention.stages.presence import is_gradient  # loads torch
+
     page = lay_out_page(trace, film.spec)
     panels = []
     for x, y, each in page.panels:
         scale = film.scales.get((each.stage.name, each.data.kind), each.data.scale)
-        panels.append((x, y, replace(each, data=replace(each.data, scale=scale))))
+        shown = each if is_gradient(each.stage.name) or each.stage.name == "loss" else _write_plainly(each)
+        panels.append((x, y, replace(shown, data=replace(shown.data, scale=scale))))
     return replace(page, panels=tuple(panels))
+
+
+def _write_plainly(shown: Panel) -> Panel:
+    """Return a panel without the power of ten of small numbers, which would differ from frame to frame."""
+    if not shown.data.power:
+        return shown
+    title = tuple(line.removesuffix(shown.data.power).rstrip() for line in shown.title)
+    return replace(shown, data=replace(shown.data, exponent=None), title=title)
 
 
 def draw_frame(film: Film, trace: "Trace", text: str, share: float) -> QImage:

@@ -25,7 +25,7 @@ SHAPE = 0.62
 LEAST_WHOLE = 4.0
 """Cells of fewer dots than this are not rounded down to whole dots, which could halve the figure."""
 LEAST_LABELLED = 36.0
-"""Small multiples narrower or lower than this have no labels on that side: fewer than three would fit."""
+"""Small multiples narrower or lower than this have no labels on that side if not all fit: fewer than three would."""
 LEAST_MAP = 18.0
 """The least width of small multiples if possible, because three digits are written above each."""
 DENSE = 96.0
@@ -122,7 +122,8 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
     """Return the layout of ``maps`` (count, rows, columns) in a panel, centred if the height is given."""
     count, rows, columns = maps
     plan = _choose_plan(maps, labels, wish)
-    if labels.row_width and count > 1 and rows * plan.cell_height < LEAST_LABELLED:
+    tight = plan.cell_height < labels.upright and rows * plan.cell_height < LEAST_LABELLED
+    if labels.row_width and count > 1 and tight:
         labels = replace(labels, row_width=0.0)
         plan = _choose_plan(maps, labels, wish)
     left, room = MARGIN + wish.axis + labels.row_width, _find_room(labels, wish)
@@ -183,7 +184,8 @@ def _make_plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wi
         if _find_label_height(labels, cell_w, maps) == label_height:
             break
         label_height = labels.turned if label_height == labels.upright else label_height
-    gap = math.ceil(space / cell_w)
+    most = math.floor((room / cell_w - per_row * columns) / (per_row - 1) + 1e-6) if per_row > 1 else 1
+    gap = max(min(math.ceil(space / cell_w), most), 1)  # rounding the cells must not make the gaps a cell wider
     used = cell_w * (per_row * (columns + gap) - gap)
     tall = fixed + lines * rows * cell_h
     return _Plan(per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, tall)

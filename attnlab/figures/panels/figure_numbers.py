@@ -1,5 +1,7 @@
 """Draws the numbers in the cells of a figure: if they are legible, or whenever they fit, if requested."""
 
+import math
+
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
@@ -13,6 +15,21 @@ from attnlab.figures.text import Pen
 
 _READABLE_PX, _LEAST_PX = 8, 4
 """The smallest font sizes of automatic numbers and of requested numbers."""
+_SMALL = 1e-3
+"""If all numbers are below this, they would be rounded to zeros, which a figure must not show."""
+
+
+def choose_power(data: MapData, spec: FigureSpec) -> int | None:
+    """Return the power of ten in which a figure writes the numbers of maps: the maps' own, or one for small numbers.
+
+    Weights are never written in one, nor numbers whose decimals the user has chosen, nor those of a head that is small
+    on the common scale of its layer.
+    """
+    if data.exponent is not None or data.kind == "probability" or spec.numbers == "off" or spec.decimals is not None:
+        return data.exponent
+    sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
+    largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
+    return math.floor(math.log10(largest)) if 0 < largest < _SMALL else None
 
 
 def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec) -> bool:
@@ -30,7 +47,7 @@ def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: P
         if left_out is not None:
             shown &= ~left_out
     places = [(index, row, column) for index, row, column in np.argwhere(shown).tolist()]
-    texts = {place: write_cell_text(float(data.values[place]), spec.decimals) for place in places}
+    texts = {place: write_cell_text(float(data.values[place]) * data.factor, spec.decimals) for place in places}
     for font in fonts:
         pen = Pen(painter, font)
         if (

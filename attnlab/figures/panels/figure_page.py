@@ -68,7 +68,7 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
     top = len(title) * LINE + (MARGIN if title else 0.0)
     if spec.canvas:
         if isinstance(source, Sheets):
-            raise AttnlabError("Arrays have no canvas; name the maps to draw.")
+            raise AttnlabError("These maps have no canvas; choose the maps to draw.")
         flow = lay_out_canvas(source, spec, width, ratio, top, height)
         _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
         return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)

@@ -34,7 +34,7 @@ from attnlab.figures.panels.figure_layout import (
     Wish,
     lay_out,
 )
-from attnlab.figures.panels.figure_numbers import draw_figure_numbers
+from attnlab.figures.panels.figure_numbers import choose_power, draw_figure_numbers
 from attnlab.figures.panels.figure_source import Drawn, Pair, Sheet, Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make_figure_font, wrap
@@ -142,6 +142,7 @@ def lay_out_panel(
 ) -> Panel:
     """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
     data, entry = make_map_data(source, stage, spec.head, spec.colouring), source.stage(stage)
+    data = replace(data, exponent=choose_power(data, spec))
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
     if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
@@ -157,7 +158,7 @@ def lay_out_panel(
         axis=AXIS if spec.labels else 0.0,
         bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
-        per_row=spec.columns,
+        per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
         shape=1.0 if spec.canvas else SHAPE,

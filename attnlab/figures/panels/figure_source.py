@@ -26,7 +26,8 @@ class Sheet:
 
     ``masked`` [rows, columns] is True for masked cells, None without a mask; ``kind`` is that of a stage.
     Without ``has_numbers`` only the colours mean something: no numbers and no colour bar are drawn. ``titles`` are
-    those of the maps, if they are not the heads of one layer.
+    those of the maps, if they are not the heads of one layer, and ``per_row`` how many of them stand side by side
+    unless a figure says otherwise.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Sheet:
     role: str = "attention"
     has_numbers: bool = True
     titles: tuple[str, ...] = ()
+    per_row: int | None = None
 
     @property
     def has_heads(self) -> bool:

@@ -25,8 +25,9 @@ def improve_svg(svg: str) -> str:
     not smoothed, which is written both for current renderers and for SVG 1.1.
     """
     svg = _FORBIDDEN.sub("�", _EMPTY.sub("", svg))
-    ends = Counter(end for end, _ in {_find_ends(found) for found in _TEXT.finditer(svg)})
-    svg = _TEXT.sub(lambda found: _anchor(found, ends), svg)
+    places = {_find_ends(found) for found in _TEXT.finditer(svg)}
+    ends, starts = Counter(end for end, _ in places), Counter(start for _, start in places)
+    svg = _TEXT.sub(lambda found: _anchor(found, ends, starts), svg)
     svg = re.sub(r'font-family="[^"]*,[^"]*"', f'font-family="{_FAMILIES}"', svg)
     svg = svg.replace(' version="1.2" baseProfile="tiny"', ' version="1.1"')
     crisp = 'image-rendering="optimizeSpeed" style="image-rendering:crisp-edges;image-rendering:pixelated"'
@@ -49,11 +50,15 @@ def _find_ends(found: re.Match[str]) -> tuple[int, int]:
     return round(x + _measure_width(found)), round(x)
 
 
-def _anchor(found: re.Match[str], ends: Counter[int]) -> str:
-    """Return a text anchored at its end if others end there too, at its start if that is 0, else at its middle."""
-    width, x, size, end = _measure_width(found), float(found["x"]), int(found["size"]), _find_ends(found)[0]
-    upwards_or_title = x == 0 or size >= TITLE_PX
-    anchor, share = ("start", 0.0) if upwards_or_title else ("end", 1.0) if ends[end] > 1 else ("middle", 0.5)
+def _anchor(found: re.Match[str], ends: Counter[int], starts: Counter[int]) -> str:
+    """Return a text anchored at its start if several others start there, or it is 0; else at its end or its middle.
+
+    ``ends`` and ``starts`` are the numbers of different texts that end or start at a place.
+    """
+    width, x, size = _measure_width(found), float(found["x"]), int(found["size"])
+    end, start = _find_ends(found)
+    from_left = x == 0 or size >= TITLE_PX or starts[start] > max(ends[end], 2)
+    anchor, share = ("start", 0.0) if from_left else ("end", 1.0) if ends[end] > 1 else ("middle", 0.5)
     fitted = f' textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs"' if width > size else ""
     return (
         f'<text fill="{found["fill"]}" stroke="none" xml:space="preserve" x="{x + share * width:.2f}" y="{found["y"]}"'

@@ -20,6 +20,8 @@ MOST_NUMBERS = 1 << 20
 """The maximum count for the clipboard: as text some 10 MB, which takes a second; larger arrays should go to a file."""
 _PLAIN_BELOW = 1e6
 """Larger numbers are written with an exponent, because their decimals are meaningless."""
+_SMALL = 1e-3
+"""If all numbers of a table are below this, they are written with an exponent, because their decimals are zeros."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -138,9 +140,10 @@ def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tup
     if digits is not None and not 0 <= digits <= MOST_DIGITS:
         raise AttnlabError(f"digits is {digits}; it needs a number from 0 to {MOST_DIGITS}.")
     maps = t.maps()
+    small = float(np.abs(maps).max(initial=0.0, where=np.isfinite(maps))) < _SMALL
     for head, values in enumerate(maps):
         rows = [
-            _format_row(row, digits) or [_format_number(value, digits, infinite, nan) for value in row]
+            _format_row(row, digits, small) or [_format_number(value, digits, infinite, nan, small) for value in row]
             for row in values
         ]
         if infinite.startswith("\\"):
@@ -148,11 +151,11 @@ def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tup
         yield head if len(maps) > 1 else None, rows
 
 
-def _format_row(row: NDArray[np.floating], digits: int | None) -> list[str]:
+def _format_row(row: NDArray[np.floating], digits: int | None, small: bool) -> list[str]:
     """Return a row as :func:`_number` does, but much faster; empty if it contains other than plain numbers."""
     if digits is None:
         return [str(value) for value in row] if np.isfinite(row).all() else []
-    if not (np.abs(row) < _PLAIN_BELOW).all():
+    if (small and row.any()) or not (np.abs(row) < _PLAIN_BELOW).all():
         return []
     return [
         text.removeprefix("-") if text.startswith("-0") and not text.strip("-0.") else text
@@ -160,15 +163,18 @@ def _format_row(row: NDArray[np.floating], digits: int | None) -> list[str]:
     ]
 
 
-def _format_number(value: np.floating, digits: int | None, infinite: str, nan: str) -> str:
-    """Return a number with ``digits`` decimals, or with the fewest digits that represent it exactly."""
+def _format_number(value: np.floating, digits: int | None, infinite: str, nan: str, small: bool) -> str:
+    """Return a number with ``digits`` decimals, or with the fewest digits that represent it exactly.
+
+    ``small`` ones have an exponent, except for 0.
+    """
     if np.isnan(value):
         return nan
     if np.isinf(value):
         return f"-{infinite}" if value < 0 else infinite
     if digits is None:
         return str(value)
-    plain = abs(float(value)) < _PLAIN_BELOW
+    plain = abs(float(value)) < _PLAIN_BELOW and not (small and value)
     text = f"{float(value):.{digits}f}" if plain else f"{float(value):.{digits}e}"
     return text.removeprefix("-") if not text.strip("-0.") else text
 

@@ -38,6 +38,8 @@ class Table:
     conventions: tuple[str, ...] = ()
     layer: int | None = None
     """The layer of a stack, from 0, if one was asked for."""
+    titles: tuple[str, ...] = ()
+    """The names of the maps, if they are not the heads of one layer."""
 
     def maps(self) -> NDArray[np.floating]:
         """Return the values as maps [n, rows, columns], with n = 1 if there is no head axis."""
@@ -131,7 +133,7 @@ def _leads(t: Table) -> Iterator[tuple[str, ...]]:
     if t.values.ndim == 2:
         yield from ((label,) for label in t.row_labels)
     else:
-        yield from ((str(head), label) for head, label in product(range(len(t.values)), t.row_labels))
+        yield from product(t.titles or map(str, range(len(t.values))), t.row_labels)
 
 
 def _texts(t: Table, masked: str, infinite: str, nan: str) -> Iterator[list[str]]:

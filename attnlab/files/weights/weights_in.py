@@ -59,6 +59,10 @@ def guess(
     return _by_order([array for array in arrays.values() if not array.reason and len(array.shape) == 2], heads)
 
 
+NO_NAMES = "No name is known"
+"""How the reason for a guess by the order of arrays begins."""
+
+
 def part_for(field: str, array: NamedArray) -> Part:
     """Return the layout of an array that the user chose for a field, as far as its name tells."""
     found = meaning(array.name) or Meaning("", field[-1], field.startswith("b_"))
@@ -95,8 +99,13 @@ def _by_order(matrices: Sequence[NamedArray], heads: Heads) -> tuple[Proposal, .
     if len(matrices) not in (3, 4):
         return ()
     parts = {field: Part(array.name) for field, array in zip(_BY_ORDER, matrices, strict=False)}
+    return (Proposal("", Frozen(parts), heads, (describe_order(parts),)),)
+
+
+def describe_order(parts: Mapping[str, Part]) -> str:
+    """Return the sentence on parts that were taken from arrays in the order of the file."""
     order = ", ".join(f"{field} is {shorten_name(part.array)}" for field, part in parts.items())
-    return (Proposal("", Frozen(parts), heads, (f"No name is known; taken in the file’s order: {order}.",)),)
+    return f"{NO_NAMES}; taken in the file’s order: {order}."
 
 
 def _proposal(

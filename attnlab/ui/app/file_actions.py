@@ -55,7 +55,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             "File",
             loaded,
             _copy_picture,
-            enabled=lambda w: _training(w) is not None or _drawable(w),
+            enabled=lambda w: _training(w) is not None or _is_ready(w),
             title_now=lambda w: "Copy picture of the stage" if _training(w) is None else "Copy picture of the maps",
             hint=drawn,
         ),
@@ -65,7 +65,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             "File",
             beside,
             lambda p: p.code.copy_canvas(),
-            enabled=lambda _: _drawable(w),
+            enabled=lambda _: _has_canvas(w),
             hint=drawn,
         ),
         Action(
@@ -98,7 +98,12 @@ def _training(w: Host) -> "TrainTools | None":
     return find_tools(trainer)
 
 
-def _drawable(w: Host) -> bool:
+def _is_ready(w: Host) -> bool:
+    p = w.workspace(PLAYGROUND)
+    return p is not None and p.code.ready
+
+
+def _has_canvas(w: Host) -> bool:
     p = w.workspace(PLAYGROUND)
     return p is not None and p.code.ready and (p.comparison.pinned is None or p.document.view.look != "difference")
 

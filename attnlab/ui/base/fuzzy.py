@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 _START, _RUN, _GAP, _LATE = 10.0, 6.0, 0.6, 0.15
+_WHOLE = 5.0  # for a text that contains the query as it is: "pin" means "Unpin" rather than "Positions: none"
 _NEVER = float("-inf")
 _PIECE = 3  # this many letters in a row match anywhere in a word
 
@@ -29,7 +30,8 @@ def match(query: str, text: str) -> Match | None:
     places = [end]
     for row in range(len(wanted) - 1, 0, -1):
         places.append(came_from[row][places[-1]])
-    return Match(best[-1][end] - _LATE * len(letters), tuple(reversed(places)))
+    whole = _WHOLE if "".join(wanted) in text.lower() else 0.0
+    return Match(best[-1][end] + whole - _LATE * len(letters), tuple(reversed(places)))
 
 
 def close(query: str, text: str) -> Match | None:

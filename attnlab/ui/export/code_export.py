@@ -131,9 +131,12 @@ class CodeExport(QObject):
         except AttnlabError as error:
             self._say(str(error))
             return
+        self._copy_table(made, f"{self._name_look()}{_format_name(trace, stage, head)}, {_format_size(made)}", form)
+
+    def _name_look(self) -> str:
+        """Return what stands before the name of a stage that is copied from a comparison; "" for the present state."""
         look = self._playground.document.view.look if self._playground.comparison.pinned is not None else "present"
-        what = {"pinned": "pinned ", "difference": "difference of "}.get(look, "")
-        self._copy_table(made, f"{what}{_format_name(trace, stage, head)}, {_format_size(made)}", form)
+        return {"pinned": "pinned ", "difference": "difference of "}.get(look, "")
 
     def _make_table(self, trace: "Trace", stage: str, head: int | str) -> Table:
         pinned, view = self._playground.comparison.pinned, self._playground.document.view
@@ -160,7 +163,8 @@ class CodeExport(QObject):
         trace = self._find_trace()
         if trace is not None:
             colours = asdict(self._playground.document.view.colouring(stage))
-            self._copy_figure(trace, _format_name(trace, stage, head), stages=(stage,), head=head, **colours)
+            name = f"{self._name_look()}{_format_name(trace, stage, head)}"
+            self._copy_figure(trace, name, stages=(stage,), head=head, **colours)
 
     def copy_canvas(self) -> None:
         """Copy the whole canvas as a figure, with the settings of the last figure."""
@@ -198,8 +202,6 @@ class CodeExport(QObject):
         for form, title in TITLES.items():
             formats.addAction(title).triggered.connect(partial(self._on_copy_chosen, form, stage, head))
         picture = menu.addAction("Copy picture")
-        pinned, look = self._playground.comparison.pinned, self._playground.document.view.look
-        picture.setEnabled(pinned is None or look != "difference")
         picture.triggered.connect(partial(self._on_picture_chosen, stage, head))
         figure = menu.addAction("Export a picture or a table…")
         figure.triggered.connect(partial(self._on_export_chosen, stage, head))

@@ -49,10 +49,11 @@ class ExportDialog(QDialog):
         *,
         held: bool = False,
         colouring: Colouring = AUTOMATIC,
+        named_after: str = "",
     ) -> None:
         """Create the dialog for a stage and a head of a source; ``held`` if the head is that of the held cell.
 
-        ``colouring`` are the choices for the colours of the stage's card.
+        ``colouring`` are the choices for the colours of the stage's card; ``named_after`` begins the file's name.
         """
         super().__init__(parent)
         self.setWindowTitle("Export")
@@ -65,7 +66,7 @@ class ExportDialog(QDialog):
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
         self._make()
-        self.form.show_source(source, stage, head, held=held)
+        self.form.show_source(source, stage, head, held=held, named_after=named_after)
         spec, ending = read_words(choices)
         self.form.show_spec(replace(spec, **asdict(colouring)), ending)
         self.form.changed.connect(self._soon.start)

@@ -127,9 +127,15 @@ class ExportForm(OptionFields):
         self.blockSignals(False)
         self._on_changed()
 
-    def show_source(self, source: Source, stage: str, head: int | str, *, held: bool = False) -> None:
-        """List the stages and heads of a source and select the given ones; mark a held head."""
+    def show_source(
+        self, source: Source, stage: str, head: int | str, *, held: bool = False, named_after: str = ""
+    ) -> None:
+        """List the stages and heads of a source and select the given ones; mark a held head.
+
+        The name of the file begins with ``named_after``, or with the heading of sheets.
+        """
         self.blockSignals(True)
+        self._named_after = make_slug(named_after)
         self.menu.clear()
         for name in source.all_stages:
             self._offer(source.stage(name).title, name)

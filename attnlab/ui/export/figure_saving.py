@@ -51,4 +51,7 @@ def _make_sheet_table(sheets: Sheets, spec: FigureSpec) -> "Table":
     rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
     values = data.values if several else data.values[0]
     about = f"{sheets.heading}: {sheet.title}"
-    return Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)
+    titles = sheet.titles if several else ()
+    return Table(
+        sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns, titles=titles
+    )

@@ -66,7 +66,7 @@ def make_overview(found: Overview, places: list[Place], colouring: Colouring) ->
 
 
 def make_all_heads(found: Overview, colouring: Colouring) -> Sheet:
-    """Return the maps of all heads for a figure, layer by layer."""
+    """Return the maps of all heads for a figure, with one line for each layer."""
     data = make_overview(found, order_heads(found, (), "layer"), colouring)
     everywhere = None if data.masked is None else np.logical_and.reduce(data.masked)
     return Sheet(
@@ -78,7 +78,8 @@ def make_all_heads(found: Overview, colouring: Colouring) -> Sheet:
         everywhere,
         "probability",
         data.scale,
-        titles=tuple(data.titles),
+        titles=tuple(title.replace(" ", "·") for title in data.titles),  # of two words only the last is kept if narrow
+        per_row=found.maps.shape[1],
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.document.document import Document
-from attnlab.figures.panels.figure_source import Pair
+from attnlab.figures.panels.figure_source import Pair, Source
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -50,7 +50,13 @@ class Comparison(QObject):
         self._document.show(look=look if self.pinned is not None else "present")
         self.look_changed.emit(self.pinned is not None, self._document.view.look)
 
-    def choose_source(self, trace: "Trace") -> "Trace | Pair":
-        """Return what a figure shows: a trace, beside the pinned state if the cards show both."""
-        both = self._document.view.look == "both"
-        return Pair(self.pinned, trace) if both and self.pinned is not None else trace
+    def choose_source(self, trace: "Trace") -> Source:
+        """Return what a figure shows, as the cards do: a state, or the pinned one, or both, or their difference."""
+        look = self._document.view.look
+        if self.pinned is None or look == "present":
+            return trace
+        if look == "difference":
+            from attnlab.ui.playground.difference_sheets import make_difference_sheets  # loads torch
+
+            return make_difference_sheets(trace, self.pinned, self._document.view)
+        return self.pinned if look == "pinned" else Pair(self.pinned, trace)

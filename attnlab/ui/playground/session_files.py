@@ -209,19 +209,26 @@ class SessionFiles(QObject):
     def export_stage(self, stage: str, head: int | str, *, held: bool = False) -> None:
         """Show the export dialog for a stage and a head; ``held`` if the head is that of the held cell."""
         from attnlab.ui.export.export_dialog import ExportDialog
+        from attnlab.ui.playground.stage_maps import look_at
 
-        reply = self._playground.reply
+        reply, document = self._playground.reply, self._playground.document
+        view = document.view
         if reply is None or reply.trace is None:
             return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
+        source = self._playground.comparison.choose_source(reply.trace)
+        if stage not in source:
+            self._say(look_at(reply.trace, self._playground.comparison.pinned, reply.trace.stage(stage), view).reason)
+            return
         dialog = ExportDialog(
-            self._playground.comparison.choose_source(reply.trace),
+            source,
             stage,
             head,
             choices,
             self._window,
             held=held,
-            colouring=self._playground.document.view.colouring(stage),
+            colouring=view.colouring(stage),
+            named_after=document.path.stem if document.path is not None else document.scene.preset or "",
         )
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)

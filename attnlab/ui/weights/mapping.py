@@ -11,7 +11,7 @@ from attnlab.base.counted import divisors
 from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.weight_names import list_embeddings
 from attnlab.files.weights.weights_apply import Embeddings
-from attnlab.files.weights.weights_in import Proposal, fitting_heads, shapes
+from attnlab.files.weights.weights_in import NO_NAMES, Proposal, describe_order, fitting_heads, shapes
 from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_model import ArrayChoice
 from attnlab.ui.weights.long_choice import LongChoice
@@ -108,10 +108,10 @@ class MappingForm(QWidget):
             row.show_part(proposal.parts.get(field))
         for choice in before.values():
             choice.deleteLater()
-        self.summary.setText(_write_summary(proposal))
-        self.notes.setText("\n".join(proposal.notes))
-        self.why.setVisible(bool(proposal.notes))
-        self.notes.setVisible(self.why.isChecked() and bool(proposal.notes))
+        reasons = () if _is_by_order(proposal) else proposal.notes  # the summary says that already
+        self.notes.setText("\n".join(reasons))
+        self.why.setVisible(bool(reasons))
+        self.notes.setVisible(self.why.isChecked() and bool(reasons))
         for box in (self.n_heads, self.n_kv_heads, self.embeddings):
             box.clear()
         self._on_changed()
@@ -132,6 +132,7 @@ class MappingForm(QWidget):
         for field, row in self.rows.items():
             row.show_shape(sizes.get(field), _describe_kept(field, proposal, e))
         self._offer_embeddings(sizes, proposal)
+        self.summary.setText(_write_summary(self._guess, proposal))
 
     def _offer_heads(self, proposal: Proposal, e: "Experiment") -> None:
         """List the numbers of heads that fit; the chosen one, or the one in the file, stays selected while it fits."""
@@ -261,17 +262,27 @@ def _describe_kept(field: str, proposal: Proposal, e: "Experiment") -> str:
     return f"kept, {' × '.join(map(str, there.shape))}"
 
 
-def _write_summary(proposal: Proposal) -> str:
-    """Return the guess in one line."""
-    if proposal.refused:
-        return f"{proposal.refused}."
-    if not proposal.parts:
+def _is_by_order(guess: Proposal) -> bool:
+    """Return whether the arrays were taken in the order of the file, as their names tell nothing."""
+    return bool(guess.notes) and guess.notes[0].startswith(NO_NAMES)
+
+
+def _write_summary(guess: Proposal, now: Proposal) -> str:
+    """Return in one line what of the guess is still chosen."""
+    if guess.refused:
+        return f"{guess.refused}."
+    if not guess.parts:
         return "The names of the arrays are not known. Choose an array for each weight below."
-    if proposal.notes and proposal.notes[0].startswith("No name"):
-        return proposal.notes[0]
-    arrays = len({part.array for part in proposal.parts.values()})
-    turned = [part.transposed for field, part in proposal.parts.items() if field[0] == "W"]
+    parts = {
+        name: part for name, part in now.parts.items() if name in guess.parts and part.array == guess.parts[name].array
+    }
+    if not parts:
+        return ""
+    if _is_by_order(guess):
+        return describe_order(parts)
+    arrays = len({part.array for part in parts.values()})
+    turned = [part.transposed for field, part in parts.items() if field[0] == "W"]
     way = "Transposed, as in nn.Linear" if all(turned) else "Not transposed" if not any(turned) else "Some transposed"
-    fused = "; one array holds several weights" if any(part.fused for part in proposal.parts.values()) else ""
-    found = f"{', '.join(proposal.parts)} found by the names of {arrays} arrays" if arrays > 1 else "Found in one array"
+    fused = "; one array holds several weights" if any(part.fused for part in parts.values()) else ""
+    found = f"{', '.join(parts)} found by the names of {arrays} arrays" if arrays > 1 else "Found in one array"
     return f"{found}. {way}{fused}."

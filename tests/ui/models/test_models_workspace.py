@@ -1,5 +1,7 @@
 """The workspace of models as an engineer uses it: look, find a head, switch it off, read the next word."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,6 +9,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 
+from attnlab.figures.panels.figure_file import encode_figure
+from attnlab.figures.panels.figure_page import lay_out_page
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.pretrained.model import open_model, read_model
 from attnlab.ui.export.export_dialog import ExportDialog
@@ -299,7 +303,7 @@ def test_the_list_of_changes_says_that_it_is_empty_only_then(reader: ModelReader
     assert reader.models.panel.nothing.isVisible()
 
 
-def test_all_heads_are_exported_as_one_page(reader: ModelReader) -> None:
+def test_all_heads_are_exported_as_one_page_of_a_line_for_each_layer(reader: ModelReader, tmp_path: Path) -> None:
     reader.window.refresh_actions()
     reader.window.actions_list["model-export-all"].trigger()
     dialog = reader.window.findChild(ExportDialog)
@@ -307,12 +311,20 @@ def test_all_heads_are_exported_as_one_page(reader: ModelReader) -> None:
     source = dialog._source
     assert isinstance(source, Sheets)
     sheet = source.stage("all heads")
-    assert sheet.titles == ("L0 H0", "L0 H1", "L1 H0", "L1 H1")
+    assert sheet.titles == ("L0·H0", "L0·H1", "L1·H0", "L1·H1")
     weights = open_model("induction").run("c a d b f e c a d").attention(1)
     np.testing.assert_allclose(sheet.values[3], weights[1].numpy(), atol=1e-6)
     spec = dialog.form.read_spec()
     assert (spec.stages, spec.head) == (("all heads",), "all")
-    dialog.close()
+    ((_, _, panel),) = lay_out_page(source, spec).panels
+    assert [grid.count for grid in panel.layout.grids] == [2, 2]
+    narrow = encode_figure(source, replace(spec, width_mm=40, font_pt=10), ".svg").decode()
+    assert all(f">{title}<" in narrow for title in sheet.titles)
+    dialog.form.format.setCurrentIndex(dialog.form.format.findData("csv"))
+    assert dialog.export_to(tmp_path / "heads.csv")
+    rows = (tmp_path / "heads.csv").read_text().splitlines()
+    assert rows[0].startswith("head,query,c,a,d")
+    assert [row.split(",")[0] for row in rows[1::9]] == list(sheet.titles)
 
 
 def test_every_token_can_be_found_with_its_change(reader: ModelReader) -> None:
