@@ -118,6 +118,7 @@ class ActionList(QObject):
         self._qt: dict[str, QAction] = {}
         self._keys: dict[str, str] = {}
         self._shortcut_texts: dict[str, str] = {}
+        self._working_keys: dict[str, list[str]] = {}
         for action in actions:
             self.add(action)
 
@@ -203,9 +204,9 @@ class ActionList(QObject):
             key = self.shortcut_text(action.id)
             made.setToolTip(f"{action.hint or title}  ({key})" if key else action.hint or title)
         made.setEnabled(action.is_enabled())
-        keys = [QKeySequence(text) for text in action.current_shortcuts()]
-        if made.shortcuts() != keys:
-            made.setShortcuts(keys)
+        if action.shortcuts and (keys := action.current_shortcuts()) != self._working_keys.get(action.id):
+            made.setShortcuts([QKeySequence(text) for text in keys])
+            self._working_keys[action.id] = keys
         if action.checked is not None:
             made.setChecked(action.is_checked())
 
