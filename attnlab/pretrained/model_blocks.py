@@ -158,7 +158,7 @@ class _Describer:
         tables = tuple(Table(_shorten(name), self._rest.pop(name)) for name in names)
         words = self._architecture.words
         tied = "" if tables else ", the embedding again"
-        about = f"A probability for each of the {words:,} tokens, at each place."
+        about = f"A probability for each of the {words:,} tokens, at each position."
         return Block("output", "Output", (length, words), tables, f"{self._d} → {words:,}{tied}", about)
 
     def _describe_unused(self) -> Block | None:

@@ -181,6 +181,8 @@ def test_numbers_that_would_be_rounded_to_zeros_are_written_in_a_power_of_ten() 
     assert "Scores × 10⁻⁸" in written
     assert {f"{number:.2f}" for number in numbers} <= set(written)
     assert "Weights" in texts(encode_figure(small, FigureSpec(("weights",)), ".svg"))
+    titled = texts(encode_figure(small, FigureSpec(("scores", "queries"), title="Small"), ".svg"))
+    assert {"Small", "Scores × 10⁻⁸", "6 × 6", "Queries × 10⁻⁴", "6 × 2"} <= set(titled)
     asked = texts(encode_figure(small, FigureSpec(("scores",), numbers="on", decimals=6), ".svg"))
     assert "Scores" in asked
     assert "0.000000" in asked

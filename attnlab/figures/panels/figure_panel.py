@@ -208,7 +208,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     for line in shown.title:
         draw_text(painter, left, y, line, font)
         y += LINE
-    if spec.title is not None and shown.title != (shown.stage.title,):
+    if spec.title is not None and " ".join(shown.title).removesuffix(shown.data.power).rstrip() != shown.stage.title:
         return  # the user's title stays as it is
     after = left + text_width(shown.title[-1], font) + 8
     small = Pen(painter, make_figure_font(TEXT_PX))

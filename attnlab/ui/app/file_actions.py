@@ -105,7 +105,7 @@ def _is_ready(w: Host) -> bool:
 
 def _has_canvas(w: Host) -> bool:
     p = w.workspace(PLAYGROUND)
-    return p is not None and p.code.ready and (p.comparison.pinned is None or p.document.view.look != "difference")
+    return p is not None and p.code.ready and p.comparison.shown != "difference"
 
 
 def _save(w: Host) -> None:

@@ -135,8 +135,7 @@ class CodeExport(QObject):
 
     def _name_look(self) -> str:
         """Return what stands before the name of a stage that is copied from a comparison; "" for the present state."""
-        look = self._playground.document.view.look if self._playground.comparison.pinned is not None else "present"
-        return {"pinned": "pinned ", "difference": "difference of "}.get(look, "")
+        return {"pinned": "pinned ", "difference": "difference of "}.get(self._playground.comparison.shown, "")
 
     def _make_table(self, trace: "Trace", stage: str, head: int | str) -> Table:
         pinned, view = self._playground.comparison.pinned, self._playground.document.view
@@ -160,29 +159,29 @@ class CodeExport(QObject):
 
     def copy_picture(self, stage: str, head: int | str) -> None:
         """Copy a stage as a figure, as pixels and as SVG, with the settings of the last figure."""
-        trace = self._find_trace()
-        if trace is not None:
-            colours = asdict(self._playground.document.view.colouring(stage))
-            name = f"{self._name_look()}{_format_name(trace, stage, head)}"
-            self._copy_figure(trace, name, stages=(stage,), head=head, **colours)
+        colours = asdict(self._playground.document.view.colouring(stage))
+        self._copy_figure(stage, head, stages=(stage,), **colours)
 
     def copy_canvas(self) -> None:
         """Copy the whole canvas as a figure, with the settings of the last figure."""
-        trace = self._find_trace()
-        if trace is not None:
-            self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
+        self._copy_figure("", self._playground.document.view.head, stages=(), canvas=True)
 
-    def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
+    def _copy_figure(self, stage: str, head: int | str, **changes: Any) -> None:
+        """Copy a figure of a stage, or of the canvas for the stage ""."""
         from attnlab.ui.export.copying import copy_figure  # with all that draws figures: the start does not need it
         from attnlab.ui.export.figure_choices import read_words
 
+        shown, reply = self._find_trace(), self._playground.reply
+        if shown is None or reply is None or reply.trace is None:
+            return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
-            source = self._playground.comparison.choose_source(trace)
-            image = copy_figure(source, replace(read_words(choices)[0], **changes))
+            source = self._playground.comparison.choose_source(reply.trace, stage)
+            image = copy_figure(source, replace(read_words(choices)[0], head=head, **changes))
         except AttnlabError as error:
             self._say(str(error))
             return
+        name = f"{self._name_look()}{_format_name(shown, stage, head)}" if stage else "the canvas"
         self._note(f"Copied {name} as a picture, {image.width()} × {image.height()} pixels")
 
     # The menu of a card

@@ -132,7 +132,7 @@ class ExportForm(OptionFields):
     ) -> None:
         """List the stages and heads of a source and select the given ones; mark a held head.
 
-        The name of the file begins with ``named_after``, or with the heading of sheets.
+        The name of the file begins with ``named_after``, or without it with the heading of sheets.
         """
         self.blockSignals(True)
         self._named_after = make_slug(named_after)
@@ -140,7 +140,7 @@ class ExportForm(OptionFields):
         for name in source.all_stages:
             self._offer(source.stage(name).title, name)
         if isinstance(source, Sheets):
-            self._named_after = make_slug(source.heading)
+            self._named_after = self._named_after or make_slug(source.heading)
             self._what.setText(source.what)
             self.what.setAccessibleName(source.what)
             self.what.setToolTip("The stages to draw: one, or several below one another")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from attnlab.base.errors import AttnlabError
 from attnlab.document.document import Document
 from attnlab.figures.panels.figure_source import Pair, Source
 
@@ -50,13 +51,26 @@ class Comparison(QObject):
         self._document.show(look=look if self.pinned is not None else "present")
         self.look_changed.emit(self.pinned is not None, self._document.view.look)
 
-    def choose_source(self, trace: "Trace") -> Source:
-        """Return what a figure shows, as the cards do: a state, or the pinned one, or both, or their difference."""
-        look = self._document.view.look
-        if self.pinned is None or look == "present":
-            return trace
-        if look == "difference":
-            from attnlab.ui.playground.difference_sheets import make_difference_sheets  # loads torch
+    @property
+    def shown(self) -> str:
+        """What the cards show: "present", "pinned", "both" or "difference"."""
+        return self._document.view.look if self.pinned is not None else "present"
 
-            return make_difference_sheets(trace, self.pinned, self._document.view)
-        return self.pinned if look == "pinned" else Pair(self.pinned, trace)
+    def choose_source(self, trace: "Trace", stage: str = "") -> Source:
+        """Return what a figure shows, as the cards do: a state, or the pinned one, or both, or their difference.
+
+        Raises:
+            AttnlabError: the card of ``stage`` shows no maps; the sentence says why.
+        """
+        if self.pinned is None or self.shown == "present":
+            return trace
+        if self.shown == "both":
+            return Pair(self.pinned, trace)
+        from attnlab.ui.playground.difference_sheets import make_difference_sheets  # loads torch
+        from attnlab.ui.playground.stage_maps import look_at
+
+        view, pinned = self._document.view, self.pinned
+        found = make_difference_sheets(trace, pinned, view) if self.shown == "difference" else pinned
+        if stage and stage not in found:
+            raise AttnlabError(look_at(trace, pinned, trace.stage(stage), view).reason)
+        return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
 from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
@@ -209,17 +210,17 @@ class SessionFiles(QObject):
     def export_stage(self, stage: str, head: int | str, *, held: bool = False) -> None:
         """Show the export dialog for a stage and a head; ``held`` if the head is that of the held cell."""
         from attnlab.ui.export.export_dialog import ExportDialog
-        from attnlab.ui.playground.stage_maps import look_at
 
-        reply, document = self._playground.reply, self._playground.document
-        view = document.view
+        reply, document, comparison = self._playground.reply, self._playground.document, self._playground.comparison
         if reply is None or reply.trace is None:
             return
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
-        source = self._playground.comparison.choose_source(reply.trace)
-        if stage not in source:
-            self._say(look_at(reply.trace, self._playground.comparison.pinned, reply.trace.stage(stage), view).reason)
+        try:
+            source = comparison.choose_source(reply.trace, stage)
+        except AttnlabError as error:
+            self._say(str(error))
             return
+        name = document.path.stem if document.path is not None else document.scene.preset or ""
         dialog = ExportDialog(
             source,
             stage,
@@ -227,8 +228,8 @@ class SessionFiles(QObject):
             choices,
             self._window,
             held=held,
-            colouring=view.colouring(stage),
-            named_after=document.path.stem if document.path is not None else document.scene.preset or "",
+            colouring=document.view.colouring(stage),
+            named_after=name if comparison.shown == "present" else f"{name} {comparison.shown}",
         )
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
