@@ -33,7 +33,7 @@ class MaskPainting(QObject):
         if on:
             playground.lenses.open_lens(CANVAS)
             playground.comparison.look("present")
-            playground.step_bar.show_note("Drag over the cells of a map to mask or unmask them; Esc ends painting.")
+            playground.step_bar.show_note("Drag over cells or press Space to mask or unmask; Esc ends painting.")
 
     @Slot()
     def clear(self) -> None:
