@@ -259,6 +259,9 @@ def test_the_hint_of_painting_is_read_beside_the_steps_with_large_type(sit_down:
     (message,) = person.playground.step_bar.findChildren(BarMessage)
     person.wait_for(lambda: message.visible_text == person.message() != "")
     assert person.playground.step_bar.progress.isVisible()
+    person.key(Qt.Key.Key_Escape)
+    assert not person.playground.canvas.painting
+    assert person.message() == "", "the hint goes with the painting"
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
