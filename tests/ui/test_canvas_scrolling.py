@@ -151,6 +151,9 @@ def test_tab_scrolls_to_the_card_that_it_reaches(small: "Person") -> None:
 def test_folded_inputs_open_with_the_table_that_was_chosen(small: "Person") -> None:
     inputs, spine = small.playground.inputs, small.playground.spine
     assert not inputs.isVisible()
+    spine.unfold_button.setFocus()
+    small.key(Key.Key_Backtab)
+    assert not spine.hasFocus(), "it has nothing to do with the focus, and shows none"
     small.click(spine.buttons["W_v"])
     assert inputs.isVisible()
     assert not spine.isVisible()

@@ -122,6 +122,21 @@ def test_a_low_window_has_a_link_above_the_canvas_that_opens_the_card(person: Pe
     assert card(person) is None
 
 
+def test_help_opens_the_card_where_the_window_has_room_for_a_link_only(person: Person) -> None:
+    person.playground.inputs.hide()
+    person.wait_for(lambda: links(person) == ["First steps 0/3"])
+    for pinned in (False, True):
+        if pinned:
+            person.press("Pin")
+            person.wait_for(lambda: links(person) == [])
+        person.window.actions_list.run("first-steps")
+        assert [line[:5] for line in read(person)] == ["To do"] * 3
+        shown = card(person)
+        assert shown is not None
+        person.key(Key.Key_Escape, widget=shown.window())
+        assert card(person) is None
+
+
 def test_the_link_leaves_its_room_to_the_switches_of_a_pinned_state(person: Person) -> None:
     person.playground.inputs.hide()
     person.wait_for(lambda: links(person) == ["First steps 0/3"])

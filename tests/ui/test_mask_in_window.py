@@ -104,7 +104,7 @@ def arithmetic(person: "Person") -> str:
 def test_painting_a_mask_by_mouse_is_one_step(person: "Person") -> None:
     steps = len(person.history())
     turn(person, "Paint on the cards")
-    assert person.message() == "Drag over the cells of a map to mask or unmask them; Esc ends painting."
+    assert person.message() == "Drag over cells or press Space to mask or unmask; Esc ends painting."
     assert len(person.history()) == steps
     stroke(person, "weights", (1, 0), (1, 1), (1, 2))
     np.testing.assert_array_equal(hidden(person), (I == 1) & (J <= 2))

@@ -253,6 +253,17 @@ def test_the_reason_of_a_failed_save_is_read_in_the_bar_with_large_type(person: 
     person.wait_for(lambda: message.visible_text.endswith(reason))
 
 
+def test_the_hint_of_painting_is_read_beside_the_steps_with_large_type(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey", size=(1024, 640), settings=Settings(theme="dark", type_size=170))
+    person.window.actions_list.run("paint-mask")
+    (message,) = person.playground.step_bar.findChildren(BarMessage)
+    person.wait_for(lambda: message.visible_text == person.message() != "")
+    assert person.playground.step_bar.progress.isVisible()
+    person.key(Qt.Key.Key_Escape)
+    assert not person.playground.canvas.painting
+    assert person.message() == "", "the hint goes with the painting"
+
+
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[int, int]) -> None:
     person.playground.open_preset("head-ablated")

@@ -74,6 +74,7 @@ def _restart_first_steps(window: "MainWindow") -> None:
     window.show_workspace(PLAYGROUND.name)
     if window.playground is not None:
         window.playground.first_steps.restart()
+        window.playground.first_steps_place.open()
 
 
 def _list_lessons(window: "MainWindow") -> list[str]:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.bar_message import BarMessage
 from attnlab.ui.playground.computation_figures import ComputationFigures
-from attnlab.ui.playground.progress import BARS, NAMES, THUMBNAILS, Progress
+from attnlab.ui.playground.progress import BARS, NAMES, THUMBNAILS, TICKS, Progress
 
 ROOMY = 1240
 """The width in pixels at 100 % from which a step and the figures of the last computation both fit."""
@@ -28,6 +28,10 @@ class Shown(NamedTuple):
     titled: bool
 
 
+_LEAST = (Shown(BARS, False, False, True), Shown(BARS, False, False, False), Shown(TICKS, False, False, False))
+"""What is shown beside a long message, in the order in which it is tried."""
+
+
 class BarRoom:
     """Shows the parts of a bar that have room in its row."""
 
@@ -40,9 +44,9 @@ class BarRoom:
     def share(self, width: int, *, walking: bool, covered: bool) -> None:
         """Show what has room in a bar of this width in pixels, while a step is described or all are shown.
 
-        The step's text comes before the last computation's figures, and a message before both: figures, thumbnails and
-        title are left out, in this order, as long as it would be cut. The sums of weights that are ``covered`` are left
-        out too.
+        The step's text comes before the last computation's figures, and a message before both: figures, thumbnails,
+        title and the length of the bars are left out, in this order, as long as it would be cut. The sums of weights
+        that are ``covered`` are left out too.
         """
         spare, brief = width - px(TEXTS), width < px(BRIEF)
         level = next((each for each in (NAMES, THUMBNAILS) if self._progress.measure_width(each) <= spare), BARS)
@@ -50,7 +54,7 @@ class BarRoom:
         shown = Shown(level, sums, width >= px(AMPLE if walking else NARROW), True)
         if self._message.sentence:
             choices = [shown, shown._replace(others=False), shown._replace(sums=False, others=False)]
-            choices += [Shown(BARS, False, False, titled) for titled in (True, False)]
+            choices += _LEAST
             needs = self._message.whole_width
             shown = next((each for each in choices if self._measure(each, width, brief) >= needs), choices[-1])
         self._progress.show_level(shown.level)

@@ -115,11 +115,19 @@ class FirstStepsPlace(QObject):
             return False
         return inputs.height() - self.card.heightForWidth(width) - 2 * MARGIN >= inputs.measure_least_height()
 
+    def open(self) -> None:
+        """Show the card in a popup if it has no room in the window."""
+        if self.foot.isHidden():
+            self._open_popup(self._looks if self.link.isHidden() else self.link)
+
     @Slot()
     def _on_link_clicked(self) -> None:
+        self._open_popup(self.link)
+
+    def _open_popup(self, above: QWidget) -> None:
         if self.popup is None:
             self.popup = FirstStepsPopup(self._steps, self.link)
-        self.popup.open_below(self.link)
+        self.popup.open_below(above)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()

@@ -114,7 +114,7 @@ def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
         found.append(
             Field(PAINTED, "Painted", "The mask painted by mouse; switching it off removes it", "switch", True, False)
         )
-    about = "Drag over the cells of a map to mask or unmask them; Esc ends painting"
+    about = "Drag over cells or press Space to mask or unmask; Esc ends painting"
     brush = Field(PAINTING, "Paint on the cards", about, "switch", painting, False)
     return [replace(field, shows_about=True) for field in (*found, brush, *fields(e, "masks"))]
 

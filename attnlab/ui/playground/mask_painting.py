@@ -11,6 +11,8 @@ from attnlab.ui.playground.lens_bar import CANVAS
 if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
+HINT = "Drag over cells or press Space to mask or unmask; Esc ends painting."
+
 
 class MaskPainting(QObject):
     """Switches the brush of a playground on and off, and turns its strokes into edits of the custom mask."""
@@ -33,7 +35,9 @@ class MaskPainting(QObject):
         if on:
             playground.lenses.open_lens(CANVAS)
             playground.comparison.look("present")
-            playground.step_bar.show_note("Drag over the cells of a map to mask or unmask them; Esc ends painting.")
+            playground.step_bar.show_note(HINT)
+        elif playground.step_bar.message == HINT:
+            playground.step_bar.show_message("")
 
     @Slot()
     def clear(self) -> None:

@@ -24,11 +24,11 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.base.themed import palette_of
 
-BARS, THUMBNAILS, NAMES = range(3)
+TICKS, BARS, THUMBNAILS, NAMES = range(4)
 """How much is shown of each stage."""
 LATE_MS = 150
 """How late thumbnails follow while numbers change, in milliseconds: an edit is not to wait for them."""
-_PITCH = {BARS: 27, THUMBNAILS: 38}
+_PITCH = {TICKS: 6, BARS: 27, THUMBNAILS: 38}
 """Pixels from one stage to the next at 100 %; with names it follows from the longest one."""
 _SIDE, _PAD, _ARROW = 24, 6, 14
 """Pixels at 100 %: the side of a thumbnail, the space around it, and the room of the arrow between two stages."""
@@ -78,7 +78,7 @@ class Progress(QWidget):
         self._steps, self._draw = steps, draw
         if not is_same:
             self._on_late()
-        elif self.level != BARS and not self.late_timer.isActive():
+        elif self.level > BARS and not self.late_timer.isActive():
             self.late_timer.start()
 
     @Slot()
@@ -97,7 +97,7 @@ class Progress(QWidget):
         return self._drawn[1] if self._drawn is not None else ()
 
     def show_level(self, level: int) -> None:
-        """Show bars, thumbnails, or thumbnails with names."""
+        """Show short or long bars, thumbnails, or thumbnails with names."""
         if level != self.level:
             self.level = level
             self.updateGeometry()
@@ -116,7 +116,7 @@ class Progress(QWidget):
     def _find_cell(self, index: int) -> QRectF:
         """Return the place of a stage, without the gap or the arrow after it."""
         pitch = self.width() / max(len(self._steps.titles), 1)
-        if self.level == BARS:
+        if self.level <= BARS:
             return QRectF(index * pitch, self.height() / 2 - 2, pitch - (6 if pitch > 12 else 2), 4)
         return QRectF(index * pitch, 0, pitch - px(_ARROW), self.height())
 
@@ -126,7 +126,7 @@ class Progress(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.level == BARS:
+        if self.level <= BARS:
             self._paint_bars(painter)
         else:
             self._paint_chain(painter)
