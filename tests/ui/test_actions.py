@@ -328,6 +328,7 @@ def test_scattered_letters_have_no_match(query: str, text: str, meant: bool) -> 
         ("mask", "Causal mask", "Make a task"),  # in one run
         ("head", "Heads", "Choose the add-on"),
         ("pin", "Unpin the state", "Positions: none"),
+        ("heads", "Heads: 1", "Heads: Soft cap"),
         ("dk", "d_k", "Dark theme of the desktop"),
     ],
 )

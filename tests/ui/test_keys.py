@@ -266,6 +266,12 @@ def test_every_action_of_the_palette_can_run(section: str, sit_down: Callable[..
     person.document.show(step=None)
 
 
+def test_every_switch_of_the_layer_is_in_the_palette(person: "Person") -> None:
+    offered = {action.id for action in person.window.actions_list if action.in_palette}
+    switches = person.playground.top_bar.switches.by_name.keys() - {"layer"}  # only a stack has layers
+    assert {f"switch-{name}" for name in switches} <= offered
+
+
 def do_by_palette(person: "Person", action: Action) -> None:
     """Write the name of an action into the palette, press Enter, and close what opened."""
     person.window.show_palette()

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 _START, _RUN, _GAP, _LATE = 10.0, 6.0, 0.6, 0.15
-_WHOLE = 5.0  # for a text that contains the query as it is: "pin" means "Unpin" rather than "Positions: none"
+_WHOLE = 5.0
+"""For the query as it is: "pin" means "Unpin", not "Positions: none", and "heads" no S of "Heads: Soft cap"."""
 _NEVER = float("-inf")
 _PIECE = 3  # this many letters in a row match anywhere in a word
 
@@ -25,13 +26,26 @@ def match(query: str, text: str) -> Match | None:
     remaining = iter(letters)
     if not all(letter in remaining for letter in wanted):
         return None
+    if (whole := _find_whole(wanted, letters, text)) is not None:
+        return whole
     best, came_from = _table(wanted, letters, [_at_start(text, i) for i in range(len(text))])
     end = max(range(len(letters)), key=best[-1].__getitem__)
     places = [end]
     for row in range(len(wanted) - 1, 0, -1):
         places.append(came_from[row][places[-1]])
-    whole = _WHOLE if "".join(wanted) in text.lower() else 0.0
-    return Match(best[-1][end] + whole - _LATE * len(letters), tuple(reversed(places)))
+    return Match(best[-1][end] - _LATE * len(letters), tuple(reversed(places)))
+
+
+def _find_whole(wanted: list[str], letters: list[str], text: str) -> Match | None:
+    """Return where a text has the query as it is, at best where a word begins; None if it does not."""
+    count = len(wanted)
+    found = [at for at in range(len(letters) - count + 1) if letters[at : at + count] == wanted]
+    if not found:
+        return None
+    at = max(found, key=lambda at: (_at_start(text, at), -at))
+    first = (_START if _at_start(text, at) else 1.0) - _GAP * min(at, 10)
+    score = first + (count - 1) * (_RUN + 1.0) + _WHOLE - _LATE * len(letters)
+    return Match(score, tuple(range(at, at + count)))
 
 
 def close(query: str, text: str) -> Match | None:

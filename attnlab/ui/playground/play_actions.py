@@ -16,6 +16,7 @@ SWITCHES = {
     "score": "Score…",
     "normalizer": "Weights…",
     "positions": "Positions…",
+    "block": "Block…",
 }
 """The switches of the top bar that open a list, by name."""
 
