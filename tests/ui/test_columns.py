@@ -81,7 +81,7 @@ def test_sides_that_do_not_fit_beside_each_other_are_never_cut(sit_down: "Sit") 
 
 
 def test_all_heads_have_their_room_at_once(sit_down: "Sit") -> None:
-    person = begin(sit_down, (1280, 800))
+    person = begin(sit_down, (1440, 960))
     set_two_heads(person)
     body = person.playground.body
     assert body.sizes()[1] > 0

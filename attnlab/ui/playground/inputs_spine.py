@@ -33,7 +33,7 @@ class InputsSpine(FollowsTheme, QScrollArea):
         super().__init__(parent)
         self._document = document
         self.setAccessibleName("Folded inputs")
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons take the focus, and it scrolls to them
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes to its buttons, and it scrolls to them
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
