@@ -62,8 +62,12 @@ def names(e: Experiment, axis: str, count: int) -> tuple[str, ...]:
 def table(rows: tuple[str, ...], columns: tuple[str, ...], values: list[list[float]]) -> Block:
     if len(rows) > WIDEST or len(columns) > WIDEST:
         return Said(alike(f"{len(rows)} × {len(columns)} numbers."))
-    texts = tuple(tuple(alike(short(value)) for value in row) for row in values)
+    decimals = 2 if all(short(value) == number(value, 2) for row in values for value in row) else 4
+    texts = tuple(tuple(alike(number(value, decimals)) for value in row) for row in values)
     return Table(rows, columns, texts)
+
+
+TITLES = {"embeddings": "Embeddings", "memory_embeddings": "Embeddings of the second sequence"}
 
 
 def given(e: Experiment) -> Iterator[Block]:
@@ -78,7 +82,7 @@ def given(e: Experiment) -> Iterator[Block]:
             continue
         values = wanted[name].reshape(edits.shape(e, name)).tolist()
         rows = {"embeddings": e.tokens, "memory_embeddings": e.memory_tokens}.get(name)
-        yield Heading(3, alike(name))
+        yield Heading(3, alike(TITLES.get(name, name)))
         yield table(
             tuple(map(token, rows or map(str, range(len(values))))), tuple(map(str, range(len(values[0])))), values
         )
