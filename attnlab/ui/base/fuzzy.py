@@ -37,7 +37,7 @@ def match(query: str, text: str) -> Match | None:
 
 
 def _find_whole(wanted: list[str], letters: list[str], text: str) -> Match | None:
-    """Return where a text has the query as it is, at best where a word begins; None if it does not."""
+    """Return the place of the whole query in a text, preferably where a word begins; None if it has none."""
     count = len(wanted)
     found = [at for at in range(len(letters) - count + 1) if letters[at : at + count] == wanted]
     if not found:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 HEADS = "heads"
 """The name of the heads card among the cards."""
-LEGIBLE, LEGIBLE_PAIR = 12, 8
-"""Maps with up to this many rows and columns always show their numbers, and so do those of two heads on a card."""
+LEGIBLE = 12
+"""Maps with up to this many rows and columns always show their numbers."""
+LEGIBLE_PAIR = 8
+"""The same, for the maps of a layer with two heads, which share a card."""
 DECIMALS = (4, 3, 2)
 LARGEST = 48
 """The digits of larger maps are not counted, as they have no room for numbers."""
