@@ -65,6 +65,7 @@ def main(arguments: list[str]) -> int:
     """Draw the gallery into a folder; with ``names``, only pictures whose names contain one of them."""
     options = _make_parser().parse_args(arguments)
     garbage = GarbageTimer(make_application())  # another thread must not collect widgets
+    garbage.start()
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:  # for runs and settings, beside those of the user
         os.environ["ATTNLAB_CONFIG_DIR"] = own

@@ -79,6 +79,7 @@ def collect_garbage_like_the_program(parent: QObject) -> Iterator[None]:
     from attnlab.ui.app.application import GarbageTimer
 
     timer = GarbageTimer(parent)
+    timer.start()
     try:
         yield
     finally:

@@ -35,18 +35,23 @@ WAIT_MS, MOST_ROUNDS = 20, 6000
 class GarbageTimer(QObject):
     """Collects garbage in the window's thread only: a widget collected by another thread would crash the program.
 
-    Collections skip what is alive now, such as the modules of torch. A caller who froze objects keeps them frozen.
+    No garbage is collected before ``start``. Collections skip what is alive then, such as the modules of torch. A
+    caller who froze objects keeps them frozen.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._freezes = not gc.get_freeze_count()
-        self.skip_present()
         gc.disable()
         self._ticks = 0
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
         self._timer.timeout.connect(self._on_timeout)
+
+    @Slot()
+    def start(self) -> None:
+        """Collect garbage from now on."""
+        self.skip_present()
         self._timer.start()
 
     @Slot()
@@ -129,9 +134,9 @@ def run(
         on_window(window)
     window.show()
     window.load()
-    garbage: list[GarbageTimer] = []
-    window.ready.connect(lambda: garbage.append(GarbageTimer(window)))
-    window.starting.loader.later.done.connect(lambda: [timer.skip_present() for timer in garbage])
+    garbage = GarbageTimer(window)
+    window.ready.connect(garbage.start)
+    window.starting.loader.later.done.connect(garbage.skip_present)
     for problem in problems:
         window.ready.connect(lambda text=problem: window.say(text))
     if lesson is not None:
@@ -139,8 +144,7 @@ def run(
     try:
         code = app.exec()
     finally:
-        for timer in garbage:
-            timer.stop()
+        garbage.stop()
         window.stop()
         restore()
         signal.signal(signal.SIGINT, interrupt)

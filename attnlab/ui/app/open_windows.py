@@ -61,6 +61,7 @@ class OpenWindows(QObject):
             atexit.register(self._stops[key])
         if self._garbage is None:
             self._garbage = GarbageTimer(self)
+            self._garbage.start()
             self._shell = active_shell()
             if self._shell is not None:
                 for event, callback in zip(CELL_EVENTS, (self._on_cell_began, self._on_cell_ended), strict=True):

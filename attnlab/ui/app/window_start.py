@@ -124,5 +124,5 @@ class WindowStart(QObject):
             self._rounds += 1  # a pending layout delayed the painting
             QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
             return
-        self.loader.go_on()
         self._window.ready.emit()
+        self.loader.go_on()
