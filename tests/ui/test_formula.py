@@ -1,5 +1,6 @@
 """Formulas are typeset, keep their proportions, take any colour, and are shown as text if invalid."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
-from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_pixmap, formula_size, is_typeset
+from attnlab.base import assets
+from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_pixmap, formula_size, is_typeset, typeset
+from tools.make_formulas import list_formulas
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -113,3 +116,8 @@ def test_a_formula_stays_a_vector_on_paper(tmp_path: Path, qapp: QApplication) -
     svg = bytes(buffer.data().data())
     assert b"<path" in svg
     assert b"<image" not in svg
+
+
+def test_the_formulas_of_the_presets_are_shipped_as_ziamath_sets_them() -> None:
+    shipped = json.loads(assets.read_text("formulas.json"))
+    assert {latex: typeset(latex) for latex in list_formulas()} == shipped, "python -m tools.make_formulas"

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from attnlab.ui.app.application import run
 
 def on_window(window):
-    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons.parse", "yaml"}
+    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons.parse", "yaml", "ziamath"}
     slow_to_load = {"email", "importlib.metadata", "secrets", "subprocess"}  # torch brings them later
     def report(*_):
         print(sorted(wanted & set(sys.modules)), flush=True)

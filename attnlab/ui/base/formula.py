@@ -1,13 +1,18 @@
-"""Formulas: LaTeX set once by ziamath, then drawn by Qt in any size and colour; a broken one is shown as its text."""
+"""Formulas: LaTeX set once by ziamath, then drawn by Qt in any size and colour; a broken one is shown as its text.
 
+Those of the presets are shipped as drawings: to load ziamath and its font would take a tenth of the program's start.
+"""
+
+import json
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from PySide6.QtCore import QByteArray, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from attnlab.base import assets
 from attnlab.ui.base.theme import font
 
 _EM = 48.0  # the size at which formulas are set, in pixels; drawings are scaled from it
@@ -111,7 +116,7 @@ def _draw_plain(painter: QPainter, rect: QRectF, known: _Set, latex: str, size_p
 @lru_cache(maxsize=1024)
 def _set(latex: str) -> _Set:
     try:
-        drawing = _svg(latex)
+        drawing = (_shipped_drawings().get(latex) or typeset(latex)).encode()
     except _refusals():
         return _plain(latex)
     box = QSvgRenderer(QByteArray(drawing)).viewBoxF()
@@ -125,8 +130,16 @@ def _plain(latex: str) -> _Set:
     return _Set(None, metrics.horizontalAdvance(latex) / _EM, metrics.ascent() / _EM, metrics.height() / _EM)
 
 
-def _svg(latex: str) -> bytes:
-    # Imported here, as it takes a fifth of a second and must not delay the first window.
+@cache
+def _shipped_drawings() -> dict[str, str]:
+    """Return the drawings of the formulas of all presets, which tools/make_formulas.py writes, by their LaTeX."""
+    drawings: dict[str, str] = json.loads(assets.read_text("formulas.json"))
+    return drawings
+
+
+def typeset(latex: str) -> str:
+    """Return a formula's drawing as SVG, set at 48 pixels; raises what ziamath raises for LaTeX that is none."""
+    # Imported here, as it takes a fifth of a second and must not delay the first numbers.
     with warnings.catch_warnings():
         # WORKAROUND ziamath 0.13 opens its font by importlib.resources.path, which Python 3.11 and 3.12 deprecate.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -134,7 +147,7 @@ def _svg(latex: str) -> bytes:
         from ziamath.zmath import Latex
 
     config.svg2 = False  # Qt draws <symbol> clipped: ask for plain paths
-    return str(Latex(latex, size=_EM, color=_INK, margin=0).svg()).encode()
+    return str(Latex(latex, size=_EM, color=_INK, margin=0).svg())
 
 
 def _refusals() -> tuple[type[Exception], ...]:
