@@ -103,7 +103,7 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
     if isinstance(source, Sheets):
         sheet = source.stage(stage)
         named = sheet.titles if head == "all" and sheet.titles else tuple(titles)
-        return _make_sheet_data(sheet, values, named, colouring)
+        return _make_sheet_data(sheet, values, named, colouring, shared=source.shared)
     from attnlab.figures.stage_data import find_stage_scale, make_stage_data  # loads torch
 
     computed = source.stage(stage)
@@ -126,15 +126,26 @@ def _make_pair(pair: Pair, stage: str, head: int | str, colouring: Colouring) ->
 
 
 def _make_sheet_data(
-    sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring
+    sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring, *, shared: bool
 ) -> MapData:
-    """Return maps of a sheet, on its own scale unless the reader chose another."""
+    """Return maps of a sheet, on its own scale unless it is ``shared`` or the reader chose another."""
     muted = find_sinks(sheet.column_labels) if colouring.mute_sinks else ()
     scale = sheet.scale
-    if colouring != AUTOMATIC:
+    if colouring != AUTOMATIC and not shared:
         scale = find_scale(values, sheet.kind, sheet.masked, colouring, muted=muted)
     labels, has_numbers = (sheet.row_labels, sheet.column_labels), sheet.has_numbers
     return MapData(values, sheet.kind, scale, sheet.masked, *labels, titles, muted=muted, has_numbers=has_numbers)
+
+
+def share_scale(source: Source, spec: FigureSpec) -> Source:
+    """Return a source whose sheets have the kind of scale that a figure asks for, one for all if they share theirs."""
+    if not isinstance(source, Sheets) or not source.shared or spec.colouring == AUTOMATIC:
+        return source
+    each = replace(source, shared=False)
+    if spec.each_head:
+        return each
+    scale = join_scales([make_map_data(each, name, spec.head, spec.colouring).scale for name in spec.stages])
+    return replace(source, sheets=tuple(replace(sheet, scale=scale) for sheet in source.sheets))
 
 
 def lay_out_panel(
