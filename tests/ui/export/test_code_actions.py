@@ -23,6 +23,7 @@ from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import label
 from attnlab.ui.export.code_export import MOST_NUMBERS, TITLES
+from attnlab.ui.export.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -183,6 +184,30 @@ def test_the_pinned_state_or_the_difference_is_copied_if_visible(sit_down: "Call
         person.playground.comparison.look(look)
         assert run(person, "copy-csv") == f"Copied {what} of head 0, 6 × 6, as CSV"
         np.testing.assert_array_equal(numbers(), values)
+    person.playground.comparison.look("present")
+
+
+def test_a_copied_difference_has_the_numbers_that_export_writes(
+    sit_down: "Callable[..., Person]", tmp_path: Path
+) -> None:
+    person = sit_down("multi-head-8")
+    person.playground.comparison.toggle()
+    person.open_table("W_q")
+    person.type_number(0, 0, "2.7")
+    person.settle()
+    person.playground.comparison.look("difference")
+    for head in ("mean", "all", 3):
+        told(person, lambda head=head: person.playground.code.copy_stage("csv", "weights", head))  # type: ignore[misc]
+        person.playground.files.export_stage("weights", head)
+        (dialog,) = person.window.findChildren(ExportDialog)
+        dialog.form.format.setCurrentIndex(dialog.form.format.findData("csv"))
+        assert dialog.export_to(tmp_path / f"{head}.csv")
+        copied, exported = (
+            [[np.float32(number) for number in row[-10:]] for row in list(csv.reader(io.StringIO(text)))[1:]]
+            for text in (clipboard(), (tmp_path / f"{head}.csv").read_text())
+        )
+        assert copied == exported
+        person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
     person.playground.comparison.look("present")
 
 
