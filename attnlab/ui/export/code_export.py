@@ -20,6 +20,7 @@ from attnlab.files.export.stage_tables import Table
 from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.themed_window import ThemedWindow
+from attnlab.ui.export.file_name import name_state
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
 
@@ -79,7 +80,7 @@ class CodeExport(QObject):
         """Ask where to save a script or a notebook, and write it."""
         document = self._playground.document
         kind, names = _KINDS[ending]
-        name = document.path.stem if document.path is not None else document.scene.preset or "attention"
+        name = name_state(document, document.experiment) or "attention"
         ask_where(self._window, f"Save as {kind}", names, f"{name}{ending}", lambda path: self.save_code(path, ending))
 
     def save_code(self, path: Path, ending: str) -> None:

@@ -243,6 +243,22 @@ def test_code_is_saved_to_the_chosen_path(
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [f"mine{ending}"]
 
 
+def test_the_layers_of_a_stack_are_told_apart_by_the_names_of_files(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("induction")
+    for layer in (1, 2):
+        person.choose("Layer", f"{layer} of 2")
+        person.settle()
+        person.playground.files.export_stage("weights", "all")
+        (dialog,) = person.window.findChildren(ExportDialog)
+        assert dialog.form.name.text() == f"induction-layer-{layer}-weights"
+        dialog.close()
+        person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
+    person.window.actions_list.run("save-script")
+    files = next(each for each in person.window.findChildren(QFileDialog) if each.isVisible())
+    assert files.findChild(QLineEdit, "fileNameEdit").text() == "induction-layer-2.py"  # type: ignore[union-attr]
+    files.close()
+
+
 def test_a_failed_save_is_reported_in_one_sentence(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
     person = sit_down("journey")
     (tmp_path / "folder.py").mkdir()
