@@ -32,11 +32,16 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
     ending = path.suffix.lower()
     if ending not in TABLES:
         raise FileError(f"{path.name} does not end in {', '.join(TABLES)}.")
-    if spec.canvas or len(spec.stages) > 1:
-        raise AttnlabError("A table holds one stage; choose one stage, or a figure format.")
+    check_table(spec)
     from attnlab.files.export.stage_tables import encode
 
     write_bytes(path, encode(make_table(source, spec.stages[0], spec.head), ending))
+
+
+def check_table(spec: FigureSpec) -> None:
+    """Raise AttnlabError if a figure has several stages, which no table can hold."""
+    if spec.canvas or len(spec.stages) > 1:
+        raise AttnlabError("A table holds one stage; choose one stage, or a figure format.")
 
 
 def make_table(source: Source, stage: str, head: int | str) -> "Table":
