@@ -327,6 +327,19 @@ def test_all_heads_are_exported_as_one_page_of_a_line_for_each_layer(reader: Mod
     assert [row.split(",")[0] for row in rows[1::9]] == list(sheet.titles)
 
 
+def test_the_export_offers_the_heads_of_one_layer(reader: ModelReader) -> None:
+    reader.window.actions_list.run("model-export")
+    dialog = reader.window.findChild(ExportDialog)
+    assert dialog is not None
+    heads, before = dialog.form.heads, dialog.form.read_spec().head
+    assert [heads.itemText(i).split(" (")[0] for i in range(heads.count())] == ["All", "Mean", "Head 0", "Head 1"]
+    for stages, head in ((("all heads",), "all"), (("layer 1",), before)):
+        dialog.form.choose(stages)
+        assert heads.isEnabled() == (head != "all")
+        assert dialog.form.read_spec().head == head
+    dialog.close()
+
+
 def test_every_token_can_be_found_with_its_change(reader: ModelReader) -> None:
     reader.open("characters", "Shall I compare thee to a summer")
     models = reader.models
