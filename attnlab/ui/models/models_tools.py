@@ -189,6 +189,8 @@ class ModelsTools(QObject):
         found, colouring = layer.overview, self._workspace.session.view.colouring
         muted = find_muted(found, colouring)
         moved = "‖α v‖" if found.facts.fixed else "‖α v W_o‖"
+        part = f"{found.part} " if len(found.facts.parts) > 1 else ""
+        which = f"{part}layer {layer.layer}"
         sheets = tuple(
             Sheet(
                 name,
@@ -201,8 +203,8 @@ class ModelsTools(QObject):
                 find_scale(values, kind, layer.hidden, colouring, tight=True, muted=muted),
             )
             for name, title, values, kind in (
-                (f"layer {layer.layer}", f"Layer {layer.layer}", layer.weights, "probability"),
-                (f"layer {layer.layer} moved", f"Layer {layer.layer}: {moved}", layer.moved, "positive"),
+                (which, which.capitalize(), layer.weights, "probability"),
+                (f"{which} moved", f"{which.capitalize()}: {moved}", layer.moved, "positive"),
             )
         )
         return Sheets((*sheets, make_all_heads(found, colouring)), found.facts.name, "Maps")
