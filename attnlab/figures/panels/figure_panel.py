@@ -62,13 +62,14 @@ _TICK, _APART = 2.0, 6.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A stage in a figure: its maps, the lines of its title, its head, its shape, and its layout."""
+    """A stage in a figure: its maps, the lines of its title, its head, its shape, its axes' names, and its layout."""
 
     stage: Drawn
     data: MapData
     title: tuple[str, ...]
     which: str
     shape: str
+    axes: tuple[str, ...]
     layout: FigureLayout
 
     @property
@@ -179,7 +180,18 @@ def lay_out_panel(
         labels = replace(labels, row_width=0.0)
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
-    return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
+    return Panel(entry, data, title, which, shape, _name_axes(source, stage), lay_out(data.values.shape, labels, wish))
+
+
+def _name_axes(source: Source, stage: str) -> tuple[str, ...]:
+    """Return the names of the rows and the columns of a stage's maps."""
+    if isinstance(source, Sheets):
+        axes = source.stage(stage).axes
+    else:
+        from attnlab.attention.stages.table import name_axes  # loads torch
+
+        axes = name_axes(source.stage(stage), source.experiment)
+    return tuple(_AXIS_NAMES.get(axis, axis) for axis in axes[-2:])
 
 
 def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> Iterator[None]:
@@ -251,7 +263,7 @@ def _draw_captions(
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
     """Write the names of the axes: rows at the left, vertically, columns above the maps; a vector has no rows."""
-    rows, columns = (_AXIS_NAMES.get(axis, axis) for axis in shown.stage.axes[-2:])
+    rows, columns = shown.axes
     grid, layout, font = shown.layout.first, shown.layout, make_figure_font(TEXT_PX)
     if columns != NO_AXIS:
         painter.setPen(QColor(_choose_ink(columns, palette)))
