@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,18 @@ def test_all_heads_of_all_layers_are_one_figure(
     answer(capsys, folder, TEXT, "-o", tmp_path / "all.svg", "--mute-sinks", "--scale", "sqrt", "--dark")
     text = (tmp_path / "all.svg").read_text()
     assert all(f"Layer {layer}" in text for layer in range(3))
+
+
+def test_the_layers_of_a_long_text_share_a_scale_that_shows_structure(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ends = []
+    for text in (TEXT, " ".join([TEXT] * 6)):
+        answer(capsys, folder, text, "-o", tmp_path / "all.svg")
+        bars = re.findall(r">(?:≥ )?(1|0\.\d+)</text>\s", (tmp_path / "all.svg").read_text())
+        ends.append((bars.count("1"), bars.count(max(bars))))
+    assert ends[0] == (3, 3)
+    assert ends[1] == (0, 3)
 
 
 def test_patterns_are_printed_and_written(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import attnlab
+from attnlab.cli.main import main
 
 pytest.importorskip("PySide6")
 
@@ -183,6 +184,8 @@ def test_drawing_in_a_thread_is_refused_with_the_reason() -> None:
         ({"decimals": 1.5, "numbers": "on"}, "decimals is 1.5"),
         ({"width_mm": float("nan")}, "width cannot be nan mm"),
         ({"title": 3}, "title is 3"),
+        ({"scale": "cube"}, "The scale of the colours cannot be 'cube', only auto, full, largest"),
+        ({"scale": 2}, "scale is 2"),
         ({"format": "gif"}, "png, svg, pdf"),
         ({"path": "picture.jpg"}, "picture.jpg"),
         ({"path": 3}, "path is 3"),
@@ -236,6 +239,26 @@ def test_layers_of_a_figure_share_one_scale() -> None:
     assert svg is not None
     texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.text]
     assert (texts.count("−8.00"), texts.count("3.00")) == (2, 0)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_the_scale_of_colours_is_chosen_as_on_the_command_line(tmp_path: Path) -> None:
+    e = attnlab.preset("multi-head-8")
+    options = ["--scale", "sqrt", "--each-head", "--mute-sinks", "--format", "svg"]
+    assert main(["export", "preset:multi-head-8", "-o", str(tmp_path / "a.svg"), *options]) == 0
+    chosen = attnlab.figure(e, format="svg", scale="sqrt", each_head=True, mute_sinks=True)
+    assert (tmp_path / "a.svg").read_bytes() == chosen
+    assert len({chosen, *(attnlab.figure(e, format="svg", **{one: True}) for one in ("each_head", "mute_sinks"))}) == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_layers_share_any_scale_unless_each_head_has_its_own() -> None:
+    maps = np.stack([np.full((2, 2, 2), 0.3), np.full((2, 2, 2), 0.8)])
+    for each_head, ends in ((False, 2), (True, 0)):
+        svg = attnlab.figure(maps, format="svg", numbers="off", scale="largest", each_head=each_head)
+        assert svg is not None
+        texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.text]
+        assert (texts.count("0.3"), texts.count("0.8"), texts.count("own scales")) == (0, ends, 2 - ends)
 
 
 @pytest.mark.usefixtures("qapp")

@@ -12,6 +12,7 @@ from attnlab.base.errors import ArgumentError
 from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
 
 if TYPE_CHECKING:
+    from attnlab.figures.scales import Scale
     from attnlab.files.export.stage_tables import Table
     from attnlab.pretrained.captured import Capture
     from attnlab.pretrained.many_texts import ManyTexts, TextTargets
@@ -201,13 +202,15 @@ def _draw(run: "Run | Capture", options: argparse.Namespace, ending: str) -> byt
     from attnlab.figures.panels.figure_file import encode_figure
     from attnlab.figures.panels.figure_source import Sheets
     from attnlab.figures.panels.figure_spec import FigureSpec
+    from attnlab.figures.scales import find_scale, join_scales
     from attnlab.pretrained.run_tables import make_table
 
     model = _find_model(run)
     part = options.part or model.parts[0]
     layers = range(model.count_layers(part)) if options.layer is None else [options.layer]
     tables = [make_table(run, layer, part, "all") for layer in layers]
-    sheets = Sheets(tuple(map(_to_sheet, tables)), model.name, "Layers")
+    scale = join_scales([find_scale(each.values, "probability", each.masked) for each in tables])
+    sheets = Sheets(tuple(_to_sheet(each, scale) for each in tables), model.name, "Layers", shared=True)
     spec = FigureSpec(
         stages=sheets.all_stages,
         head=options.head,
@@ -220,10 +223,11 @@ def _draw(run: "Run | Capture", options: argparse.Namespace, ending: str) -> byt
     return encode_figure(sheets, spec, ending)
 
 
-def _to_sheet(made: "Table") -> Any:
+def _to_sheet(made: "Table", scale: "Scale") -> Any:
     from attnlab.figures.panels.figure_source import Sheet
 
-    return Sheet(made.stage, made.stage.capitalize(), made.values, made.row_labels, made.column_labels, made.masked)
+    labels = made.row_labels, made.column_labels
+    return Sheet(made.stage, made.stage.capitalize(), made.values, *labels, made.masked, scale=scale)
 
 
 def write_or_say(text: str, path: Path | None) -> None:

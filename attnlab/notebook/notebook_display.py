@@ -61,6 +61,9 @@ def figure(
     decimals: SupportsIndex | None = None,
     colour_bar: bool = True,
     colour_map: str = "attnlab",
+    scale: str = "auto",
+    each_head: bool = False,
+    mute_sinks: bool = False,
     font_pt: SupportsFloat = 7.5,
     ground: str = "light",
 ) -> "Figure | None":
@@ -77,7 +80,9 @@ def figure(
     width is 120, for several maps 170, and the height as needed.
     ``font_pt`` is in points, ``dpi`` in dots per inch. ``columns`` is the number of heads side by side. ``title`` ""
     draws none; ``numbers`` is ``"auto"``, ``"on"`` or ``"off"``; ``colour_map`` is attnlab, viridis, cividis, magma,
-    greys, vik or rdbu; ``ground`` is light, dark or transparent.
+    greys, vik or rdbu; ``ground`` is light, dark or transparent. ``scale`` is where the colours end, and how they grow
+    up to there: auto, full (0 to 1), largest, percentile (the 99th), sqrt or log; with ``each_head`` each head has its
+    own end. ``mute_sinks`` draws the columns of the first token and of separators in grey, outside the scale.
 
     No display is needed, but it runs only in the main thread. An existing Qt application is used; otherwise one without
     a screen is created and kept, so a script that also opens windows must open them first.
@@ -109,6 +114,9 @@ def figure(
         "decimals": None if decimals is None else _to_whole_number("decimals", decimals),
         "colour_bar": bool(colour_bar),
         "colour_map": _check_text("colour_map", colour_map),
+        "scale": _check_text("scale", scale),
+        "each_head": bool(each_head),
+        "mute_sinks": bool(mute_sinks),
         "font_pt": _to_number("font_pt", font_pt),
         "ground": _check_text("ground", ground),
     }

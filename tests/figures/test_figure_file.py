@@ -29,6 +29,7 @@ from attnlab.figures.panels.figure_file import draw_figure, encode_figure, paint
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.files.export.stage_tables import table
 
 pytestmark = pytest.mark.usefixtures("qapp")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -202,6 +203,14 @@ def test_requested_decimals_of_a_gradient_are_those_of_its_power_of_ten() -> Non
     assert shown.exponent
     written = texts(encode_figure(trace, FigureSpec(("d_scores",), decimals=3), ".svg"))
     assert {f"{value:.3f}".replace("-", "−") for value in (shown.values * shown.factor)[0, 1].tolist()} <= set(written)
+
+
+@pytest.mark.parametrize(("preset", "rows"), [("the-cat-sat", "d_model"), ("cross-attention", "d_memory")])
+def test_the_rows_of_w_k_are_those_of_a_second_sequence_only_if_there_is_one(preset: str, rows: str) -> None:
+    trace = attnlab.compute(configure(attnlab.preset(preset), loss="weight"))
+    (_, _, panel), *_ = lay_out_page(trace, FigureSpec(("d_W_k",))).panels
+    assert panel.axes == (rows, "columns")
+    assert table(trace, "d_W_k").axes == (rows, "key_columns")
 
 
 def test_a_wide_colour_bar_labels_its_quarters() -> None:

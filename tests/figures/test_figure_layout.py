@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from attnlab.figures.panels.figure_layout import (
+    GOOD_MAP,
     LEAST_LABELLED,
     LEAST_MAP,
     LEAST_WHOLE,
@@ -91,6 +92,13 @@ def test_a_grid_of_heads_in_one_paper_column_has_visible_maps() -> None:
     first = lay_out((144, 24, 24), LABELS, Wish(321.0, ratio=6.25)).first
     assert first.count == 12
     assert first.cell_width * first.columns >= 0.9 * LEAST_MAP
+
+
+def test_32_heads_in_one_paper_column_are_8_mm_wide() -> None:
+    layout = lay_out((32, 24, 24), LABELS, Wish(321.0, ratio=3.125))
+    assert [grid.count for grid in layout.grids] == [8] * 4
+    assert layout.first.cell_width * layout.first.columns >= GOOD_MAP
+    assert layout.height < layout.width
 
 
 def test_several_maps_have_labels_only_if_three_fit() -> None:

@@ -199,6 +199,19 @@ def _whole(truth: Layer) -> tuple[Proposal, dict[str, NamedArray]]:
     return guess(arrays)[0], arrays
 
 
+@pytest.mark.parametrize(
+    "name", ["emb", "emb.weight", "X", "pos_embeddings", "embed_out.weight", "patch_embed.proj.weight"]
+)
+def test_embeddings_are_guessed_to_be_no_weights(name: str) -> None:
+    others = {"a": torch.randn(4, 4), "b": torch.randn(4, 4), "c": torch.randn(4, 4)}
+    for written in ({**others, name: torch.randn(6, 4)}, {name: torch.randn(6, 4), **others}):
+        (proposal,) = guess(arrays_of(written))
+        assert {field: part.array for field, part in proposal.parts.items()} == {"W_q": "a", "W_k": "b", "W_v": "c"}
+    assert guess(arrays_of({name: torch.randn(6, 4)})) == ()
+    (named,) = guess(arrays_of({name: torch.randn(6, 4), "remember.o_proj.weight": torch.randn(4, 4)}))
+    assert named.parts["W_o"].array == "remember.o_proj.weight"
+
+
 def test_matrices_without_known_names_are_taken_in_order() -> None:
     arrays = arrays_of({f"arr_{i}": torch.full((2, 2), float(i)) for i in range(3)})
     (proposal,) = guess(arrays)

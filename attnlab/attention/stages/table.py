@@ -204,6 +204,11 @@ def kind_of(stage: Stage, e: "Experiment") -> str:
     return normalizer if normalizer == "signed" else stage.kind
 
 
+def name_axes(stage: Stage, e: "Experiment") -> tuple[str, ...]:
+    """Return the names of a stage's axes; without a second sequence, keys and values are made of d_model columns."""
+    return tuple("d_model" if axis == "d_memory" and e.memory_embeddings is None else axis for axis in stage.axes)
+
+
 def about(stage: Stage, e: "Experiment") -> str:
     """Return one sentence for a lecture on what a stage does in this configuration."""
     normalizer = NORMALIZERS[e.config.normalizer]

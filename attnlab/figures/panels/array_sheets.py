@@ -28,7 +28,7 @@ def make_array_sheets(maps: ArrayMaps, layers: Sequence[Layer] | None = None, *,
     if shared:
         scale = join_scales([sheet.scale for sheet in sheets])
         sheets = [replace(sheet, scale=scale) for sheet in sheets]
-    return Sheets(tuple(sheets), what if n_layers > 1 else "", "Layers")
+    return Sheets(tuple(sheets), what if n_layers > 1 else "", "Layers", shared)
 
 
 def name_maps(maps: ArrayMaps) -> str:

@@ -28,6 +28,8 @@ LEAST_LABELLED = 36.0
 """Small multiples narrower or lower than this have no labels on that side if not all fit: fewer than three would."""
 LEAST_MAP = 18.0
 """The least width of small multiples if possible, because three digits are written above each."""
+GOOD_MAP = 30.0
+"""The width from which small multiples are easy to read, 8 mm; narrower ones had better stand in more lines."""
 DENSE = 96.0
 """Maps narrower than this share the column labels of the topmost maps and are closer together."""
 
@@ -230,7 +232,8 @@ def _rate_badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
     empty = 0.15 * (-maps[0] % plan.per_row)
     if wish.height is not None:
         return 3 * empty - math.log(plan.cell_width * plan.cell_height)
-    tiny = 3 * max(math.log(LEAST_MAP / (plan.cell_width * maps[2])), 0.0) if maps[0] > 1 else 0.0
+    wide = plan.cell_width * maps[2]
+    tiny = 3 * max(math.log(LEAST_MAP / wide), 0.0) + max(math.log(GOOD_MAP / wide), 0.0) if maps[0] > 1 else 0.0
     shape = abs(math.log(plan.tall / (wish.shape * wish.width)))
     return shape + tiny + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 

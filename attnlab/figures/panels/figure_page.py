@@ -10,7 +10,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_canvas import Rect, draw_flow, lay_out_canvas
 from attnlab.figures.panels.figure_colours import make_palette
 from attnlab.figures.panels.figure_layout import LINE, MARGIN
-from attnlab.figures.panels.figure_panel import Panel, draw_panel, lay_out_panel
+from attnlab.figures.panels.figure_panel import Panel, draw_panel, lay_out_panel, share_scale
 from attnlab.figures.panels.figure_source import Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.figures.panels.figure_type import TITLE_PX, make_figure_font, wrap
@@ -72,6 +72,7 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
         flow = lay_out_canvas(source, spec, width, ratio, top, height)
         _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
         return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
+    source = share_scale(source, spec)
     free = None if height is None else (height - top) / len(spec.stages)
     _check_room(width, free or width)
     panels, y = [], top

@@ -62,13 +62,14 @@ _TICK, _APART = 2.0, 6.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A stage in a figure: its maps, the lines of its title, its head, its shape, and its layout."""
+    """A stage in a figure: its maps, the lines of its title, its head, its shape, its axes' names, and its layout."""
 
     stage: Drawn
     data: MapData
     title: tuple[str, ...]
     which: str
     shape: str
+    axes: tuple[str, ...]
     layout: FigureLayout
 
     @property
@@ -103,7 +104,7 @@ def make_map_data(source: Source, stage: str, head: int | str, colouring: Colour
     if isinstance(source, Sheets):
         sheet = source.stage(stage)
         named = sheet.titles if head == "all" and sheet.titles else tuple(titles)
-        return _make_sheet_data(sheet, values, named, colouring)
+        return _make_sheet_data(sheet, values, named, colouring, shared=source.shared)
     from attnlab.figures.stage_data import find_stage_scale, make_stage_data  # loads torch
 
     computed = source.stage(stage)
@@ -126,15 +127,26 @@ def _make_pair(pair: Pair, stage: str, head: int | str, colouring: Colouring) ->
 
 
 def _make_sheet_data(
-    sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring
+    sheet: Sheet, values: NDArray[np.floating], titles: tuple[str, ...], colouring: Colouring, *, shared: bool
 ) -> MapData:
-    """Return maps of a sheet, on its own scale unless the reader chose another."""
+    """Return maps of a sheet, on its own scale unless it is ``shared`` or the reader chose another."""
     muted = find_sinks(sheet.column_labels) if colouring.mute_sinks else ()
     scale = sheet.scale
-    if colouring != AUTOMATIC:
+    if colouring != AUTOMATIC and not shared:
         scale = find_scale(values, sheet.kind, sheet.masked, colouring, muted=muted)
     labels, has_numbers = (sheet.row_labels, sheet.column_labels), sheet.has_numbers
     return MapData(values, sheet.kind, scale, sheet.masked, *labels, titles, muted=muted, has_numbers=has_numbers)
+
+
+def share_scale(source: Source, spec: FigureSpec) -> Source:
+    """Return a source whose sheets have the kind of scale that a figure asks for, one for all if they share theirs."""
+    if not isinstance(source, Sheets) or not source.shared or spec.colouring == AUTOMATIC:
+        return source
+    each = replace(source, shared=False)
+    if spec.each_head:
+        return each
+    scale = join_scales([make_map_data(each, name, spec.head, spec.colouring).scale for name in spec.stages])
+    return replace(source, sheets=tuple(replace(sheet, scale=scale) for sheet in source.sheets))
 
 
 def lay_out_panel(
@@ -168,7 +180,18 @@ def lay_out_panel(
         labels = replace(labels, row_width=0.0)
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
-    return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
+    return Panel(entry, data, title, which, shape, _name_axes(source, stage), lay_out(data.values.shape, labels, wish))
+
+
+def _name_axes(source: Source, stage: str) -> tuple[str, ...]:
+    """Return the names of the rows and the columns of a stage's maps."""
+    if isinstance(source, Sheets):
+        axes = source.stage(stage).axes
+    else:
+        from attnlab.attention.stages.table import name_axes  # loads torch
+
+        axes = name_axes(source.stage(stage), source.experiment)
+    return tuple(_AXIS_NAMES.get(axis, axis) for axis in axes[-2:])
 
 
 def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> Iterator[None]:
@@ -240,7 +263,7 @@ def _draw_captions(
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
     """Write the names of the axes: rows at the left, vertically, columns above the maps; a vector has no rows."""
-    rows, columns = (_AXIS_NAMES.get(axis, axis) for axis in shown.stage.axes[-2:])
+    rows, columns = shown.axes
     grid, layout, font = shown.layout.first, shown.layout, make_figure_font(TEXT_PX)
     if columns != NO_AXIS:
         painter.setPen(QColor(_choose_ink(columns, palette)))

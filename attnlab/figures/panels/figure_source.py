@@ -58,11 +58,15 @@ class Sheet:
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheets:
     """Sheets that are drawn like the stages of a trace; ``heading`` is their default heading, ``what`` their common
-    name, such as "Layers"."""
+    name, such as "Layers".
+
+    Those that are ``shared`` have one scale of colours, whichever kind of scale the reader chooses.
+    """
 
     sheets: tuple[Sheet, ...]
     heading: str = ""
     what: str = "Maps"
+    shared: bool = False
 
     @property
     def all_stages(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.remarks import find_stage_remarks
-from attnlab.attention.stages.table import Stage, about
+from attnlab.attention.stages.table import Stage, about, name_axes
 from attnlab.files.export.matrix_text import markdown_text
 from attnlab.files.export.script import Code, code, list_stages
 
@@ -50,7 +50,7 @@ def _setup(made: Code) -> str:
 
 
 def _heading(stage: Stage, e: Experiment, dtype: str) -> str:
-    axes = " × ".join(axis.replace("_", r"\_") for axis in stage.axes)
+    axes = " × ".join(axis.replace("_", r"\_") for axis in name_axes(stage, e))
     told = "\n\n".join((about(stage, e), *find_stage_remarks(e, stage.name, dtype)))
     return f"## {stage.title}\n\n$$ {stage.formula(e)} $$\n\n{told}\n\n*[{axes}]*"
 

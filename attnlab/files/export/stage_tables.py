@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
 from attnlab.attention.stages.remarks import find_remarks
-from attnlab.attention.stages.table import about
+from attnlab.attention.stages.table import about, name_axes
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError
 from attnlab.files.export.table_formats import TABLES
@@ -63,7 +63,7 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
     return Table(
         stage=stage,
         about=about(entry, e),
-        axes=entry.axes[-values.ndim :],
+        axes=name_axes(entry, e)[-values.ndim :],
         values=values,
         masked=trace.find_shown_mask(stage) if e.config.option("fill") == "-inf" else None,
         row_labels=labels(e, row_axis, rows),

@@ -29,6 +29,8 @@ _LONGEST = max(map(len, (*_WEIGHTS, *_BIASES)))
 _NUMBERED = {"0": "q", "1": "k", "2": "v", "3": "o"}
 _WRAPPERS = ("base_layer", "linear")
 _EMBEDDINGS = re.compile(r"emb|wte|wpe|token|^x$", re.IGNORECASE)
+_OF_EMBEDDINGS = re.compile(r"(?<![a-z])emb", re.IGNORECASE)
+"""The name of an output that belongs to embeddings, not to attention: embed_out, patch_embed.proj."""
 _IN_LAYER = re.compile(r"(^|[./|_])\d+[./|]")
 
 
@@ -60,7 +62,12 @@ def list_embeddings(arrays: "Mapping[str, NamedArray]", most_rows: int, columns:
         if columns is None or array.shape[1] == columns
         if meaning(array.name) is None and not _IN_LAYER.search(array.name)
     ]
-    return [array for array in found if _EMBEDDINGS.search(array.name)] or found
+    return [array for array in found if is_embedding(array.name)] or found
+
+
+def is_embedding(name: str) -> bool:
+    """Return whether a name says that an array holds embeddings."""
+    return _EMBEDDINGS.search(name) is not None
 
 
 def meaning(name: str) -> Meaning | None:
@@ -78,6 +85,8 @@ def meaning(name: str) -> Meaning | None:
     if found is None:
         return None
     role, bias, before = found
+    if role == "o" and _OF_EMBEDDINGS.search(".".join(parts[-2:])):
+        return None
     leaf = parts[-1].lower()
     conv1d = leaf in ("c_attn", "c_proj")
     return Meaning(

@@ -9,7 +9,7 @@ from attnlab.files.weights.head_counts import fitting_counts
 from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.orientation import orient
 from attnlab.files.weights.projection_layouts import UNKNOWN, Heads, Part, flat_shape, rows_of, shape_of
-from attnlab.files.weights.weight_names import Meaning, in_order, meaning
+from attnlab.files.weights.weight_names import Meaning, in_order, is_embedding, meaning
 
 _BY_ORDER = ("W_q", "W_k", "W_v", "W_o")
 
@@ -40,7 +40,8 @@ def guess(
     """Return one proposal for each attention layer that the names indicate, in the order of the layers.
 
     If shapes are ambiguous, the convention of the name decides; for names that are used for both layouts, first the
-    columns of the experiment's embeddings. Three or four matrices without known names are taken in their order.
+    columns of the experiment's embeddings. Three or four matrices without known names, besides embeddings, are taken in
+    their order.
     ``heads`` are those of a config beside the file (:func:`attnlab.files.weights.head_counts.heads_beside`).
     """
     layers: dict[str, dict[str, tuple[NamedArray, Meaning]]] = {}
@@ -96,6 +97,8 @@ def _fits(array: NamedArray, found: Meaning, odd: dict[str, str]) -> bool:
 
 
 def _by_order(matrices: Sequence[NamedArray], heads: Heads) -> tuple[Proposal, ...]:
+    others = [array for array in matrices if not is_embedding(array.name)]
+    matrices = others if len(others) >= len(_BY_ORDER) - 1 else matrices
     if len(matrices) not in (3, 4):
         return ()
     parts = {field: Part(array.name) for field, array in zip(_BY_ORDER, matrices, strict=False)}

@@ -15,6 +15,7 @@ from attnlab.ui.workspaces.playground import PLAYGROUND
 from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
+    from attnlab.ui.models.models_workspace import Tools
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.train.train_tools import TrainTools
 
@@ -56,7 +57,7 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             loaded,
             _copy_picture,
             enabled=lambda w: _training(w) is not None or _is_ready(w),
-            title_now=lambda w: "Copy picture of the stage" if _training(w) is None else "Copy picture of the maps",
+            title_now=lambda w: f"Copy picture of the {'maps' if w.current in (TRAIN.name, MODELS.name) else 'stage'}",
             hint=drawn,
         ),
         Action(
@@ -98,6 +99,12 @@ def _training(w: Host) -> "TrainTools | None":
     return find_tools(trainer)
 
 
+def _models(w: Host) -> "Tools | None":
+    """Return the tools of the workspace of models while it is shown, else None."""
+    models = w.workspace(MODELS) if w.current == MODELS.name else None
+    return models.tools if models is not None else None
+
+
 def _is_ready(w: Host) -> bool:
     p = w.workspace(PLAYGROUND)
     return p is not None and p.code.ready
@@ -119,8 +126,8 @@ def _save(w: Host) -> None:
 def _export(w: Host) -> None:
     if (training := _training(w)) is not None:
         training.export_figure()
-    elif w.current == MODELS.name and (models := w.workspace(MODELS)) is not None and models.tools is not None:
-        models.tools.export_figure()
+    elif (models := _models(w)) is not None:
+        models.export_figure()
     elif (playground := on(w, PLAYGROUND).enter()) is not None:
         playground.files.ask_export()
 
@@ -137,6 +144,8 @@ def _film(w: Host) -> None:
 def _copy_picture(w: Host) -> None:
     if (training := _training(w)) is not None:
         training.copy_picture()
+    elif (models := _models(w)) is not None:
+        models.copy_picture()
     elif (playground := w.workspace(PLAYGROUND)) is not None:
         playground.code.copy_picture(playground.current_stage, playground.document.view.head)
 

@@ -16,13 +16,13 @@ from attnlab.files.atomic import format_name, write_text
 from attnlab.files.export.code_notebook import notebook
 from attnlab.files.export.matrix_text import FORMATS, MOST_NUMBERS, make_input_table
 from attnlab.files.export.script import script
-from attnlab.files.export.stage_tables import Table, table
+from attnlab.files.export.stage_tables import Table
 from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.jobs import run
 from attnlab.ui.base.themed_window import ThemedWindow
+from attnlab.ui.export.file_name import name_state
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
-from attnlab.ui.playground.stage_maps import look_at
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -80,7 +80,7 @@ class CodeExport(QObject):
         """Ask where to save a script or a notebook, and write it."""
         document = self._playground.document
         kind, names = _KINDS[ending]
-        name = document.path.stem if document.path is not None else document.scene.preset or "attention"
+        name = name_state(document, document.experiment) or "attention"
         ask_where(self._window, f"Save as {kind}", names, f"{name}{ending}", lambda path: self.save_code(path, ending))
 
     def save_code(self, path: Path, ending: str) -> None:
@@ -123,11 +123,16 @@ class CodeExport(QObject):
 
     def copy_stage(self, form: str, stage: str, head: int | str) -> None:
         """Copy a stage as the cards show it: the present numbers, the pinned ones or their difference."""
-        trace = self._find_trace()
-        if trace is None:
+        from attnlab.ui.export.figure_saving import (
+            make_table,
+        )  # with all that draws figures: the start does not need it
+
+        trace, reply = self._find_trace(), self._playground.reply
+        if trace is None or reply is None or reply.trace is None:
             return
         try:
-            made = self._make_table(trace, stage, head)
+            source = self._playground.comparison.choose_source(reply.trace, stage)
+            made = make_table(source, stage, _find_one_head(trace, head))
         except AttnlabError as error:
             self._say(str(error))
             return
@@ -136,17 +141,6 @@ class CodeExport(QObject):
     def _name_look(self) -> str:
         """Return what stands before the name of a stage that is copied from a comparison; "" for the present state."""
         return {"pinned": "pinned ", "difference": "difference of "}.get(self._playground.comparison.shown, "")
-
-    def _make_table(self, trace: "Trace", stage: str, head: int | str) -> Table:
-        pinned, view = self._playground.comparison.pinned, self._playground.document.view
-        made = table(trace, stage, _find_one_head(trace, head))
-        if view.look != "difference" or pinned is None:
-            return made
-        look = look_at(trace, pinned, trace.stage(stage), replace(view, head=head))
-        if look.data is None:
-            raise AttnlabError(look.reason)
-        change = look.data.values
-        return replace(made, values=change.reshape(made.values.shape), masked=look.data.masked)
 
     def _copy_table(self, made: Table, what: str, form: str) -> None:
         if made.values.size > MOST_NUMBERS:

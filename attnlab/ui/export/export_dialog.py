@@ -24,7 +24,7 @@ from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.export_form import ExportForm
 from attnlab.ui.export.figure_choices import FORMATS, read_words, write_words
 from attnlab.ui.export.figure_preview import FigurePreview
-from attnlab.ui.export.figure_saving import export_figure, export_table
+from attnlab.ui.export.figure_saving import check_table, export_figure, export_table
 
 _SMALL, _LARGE = (560, 420), (960, 640)
 _SOON_MS = 40
@@ -161,6 +161,8 @@ class ExportDialog(QDialog):
             self._spec = self.form.read_spec()
             if self.form.is_figure:
                 self._page = lay_out_for(self._source, self._spec, f".{self.form.ending}")
+            else:
+                check_table(self._spec)
         except AttnlabError as error:
             sentence = str(error)
         self._say(sentence)

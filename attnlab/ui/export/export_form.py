@@ -37,6 +37,8 @@ class ExportForm(OptionFields):
         super().__init__(parent, DIALOG)
         self._stages: tuple[str, ...] = ("weights",)
         self._named_after = self._suggested = ""
+        self._titled: frozenset[str] = frozenset()
+        """The sheets whose maps have names of their own: they are not the heads of one layer, to choose one of."""
         self.what = MenuField()
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
@@ -86,7 +88,7 @@ class ExportForm(OptionFields):
         return FigureSpec(
             stages=() if canvas else self._stages,
             canvas=canvas,
-            head=self.heads.currentData() if self.heads.count() else "all",
+            head=self.heads.currentData() if self.heads.count() and not self._has_titles() else "all",
             width_mm=_read_number(self.width_mm, "Width"),
             height_mm=_read_number(self.height_mm, "Height"),
             dpi=_read_whole(self.dpi, "Dots per inch"),
@@ -136,6 +138,7 @@ class ExportForm(OptionFields):
         """
         self.blockSignals(True)
         self._named_after = make_slug(named_after)
+        self._titled = frozenset()
         self.menu.clear()
         for name in source.all_stages:
             self._offer(source.stage(name).title, name)
@@ -145,15 +148,15 @@ class ExportForm(OptionFields):
             self.what.setAccessibleName(source.what)
             self.what.setToolTip("The stages to draw: one, or several below one another")
             self.title.setPlaceholderText(source.heading)
+            self._titled = frozenset(sheet.name for sheet in source.sheets if sheet.titles)
         else:
             self.menu.addSeparator()
             self._offer("The whole canvas", CANVAS)
         self.heads.clear()
-        n_heads = count_heads(source)
+        n_heads = _count_choices(source)
         for title, value in (("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(n_heads))):
             self.heads.addItem(f"{title} (held)" if held and value == head else title, value)
         self.heads.setCurrentIndex(max(self.heads.findData(head), 0))
-        self.heads.setEnabled(n_heads > 1)
         self.choose((stage,))
         self.blockSignals(False)
         self._on_changed()
@@ -166,9 +169,13 @@ class ExportForm(OptionFields):
             action.setChecked(name in self._stages)
         titles = [actions[name].text() for name in self._stages]
         self.what.setText(titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more")
+        self.heads.setEnabled(self.heads.findData(1) >= 0 and not self._has_titles())
         self._suggested = self._suggest_name()
         self.name.setText(self._suggested)
         self._on_changed()
+
+    def _has_titles(self) -> bool:
+        return bool(self._titled.intersection(self._stages))
 
     def _suggest_name(self) -> str:
         if not self._named_after:
@@ -273,6 +280,13 @@ class ExportForm(OptionFields):
         self.title.setEnabled(self.is_figure and self.titled.isChecked())
         self.decimals.setEnabled(self.is_figure and self.numbers.currentData() != "off")
         self.changed.emit()
+
+
+def _count_choices(source: Source) -> int:
+    """Return how many heads there are to choose from in any stage."""
+    if isinstance(source, Sheets):
+        return max((len(sheet.values) for sheet in source.sheets if not sheet.titles), default=1)
+    return count_heads(source)
 
 
 def _read_number(field: TextField, name: str) -> float | None:

@@ -32,22 +32,36 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
     ending = path.suffix.lower()
     if ending not in TABLES:
         raise FileError(f"{path.name} does not end in {', '.join(TABLES)}.")
+    check_table(spec)
+    from attnlab.files.export.stage_tables import encode
+
+    write_bytes(path, encode(make_table(source, spec.stages[0], spec.head), ending))
+
+
+def check_table(spec: FigureSpec) -> None:
+    """Raise AttnlabError if a figure has several stages, which no table can hold."""
     if spec.canvas or len(spec.stages) > 1:
         raise AttnlabError("A table holds one stage; choose one stage, or a figure format.")
-    from attnlab.files.export.stage_tables import encode, table  # loads torch, which figures of arrays do not need
+
+
+def make_table(source: Source, stage: str, head: int | str) -> "Table":
+    """Return a stage of a figure as a table, of two states side by side that of the present one.
+
+    Raises:
+        AttnlabError: no such stage or head; the sentence names those that exist.
+    """
+    from attnlab.files.export.stage_tables import table  # loads torch, which figures of arrays do not need
 
     if isinstance(source, Sheets):
-        made = _make_sheet_table(source, spec)
-    else:
-        made = table(source.now if isinstance(source, Pair) else source, spec.stages[0], spec.head)
-    write_bytes(path, encode(made, ending))
+        return _make_sheet_table(source, stage, head)
+    return table(source.now if isinstance(source, Pair) else source, stage, head)
 
 
-def _make_sheet_table(sheets: Sheets, spec: FigureSpec) -> "Table":
+def _make_sheet_table(sheets: Sheets, stage: str, head: int | str) -> "Table":
     from attnlab.files.export.stage_tables import Table
 
-    sheet, data = sheets.stage(spec.stages[0]), make_map_data(sheets, spec.stages[0], spec.head)
-    several = sheet.has_heads and spec.head == "all"
+    sheet, data = sheets.stage(stage), make_map_data(sheets, stage, head)
+    several = sheet.has_heads and head == "all"
     rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
     values = data.values if several else data.values[0]
     about = f"{sheets.heading}: {sheet.title}"

@@ -69,9 +69,10 @@ def make_all_heads(found: Overview, colouring: Colouring) -> Sheet:
     """Return the maps of all heads for a figure, with one line for each layer."""
     data = make_overview(found, order_heads(found, (), "layer"), colouring)
     everywhere = None if data.masked is None else np.logical_and.reduce(data.masked)
+    name = f"{found.part}: all heads" if len(found.facts.parts) > 1 else "all heads"
     return Sheet(
-        "all heads",
-        "All heads",
+        name,
+        name.capitalize(),
         data.values,
         data.row_labels,
         data.column_labels,

@@ -1,11 +1,13 @@
 """What the workspace of models asks of the window: files, the list of models, and figures."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from attnlab.base.errors import AttnlabError
 from attnlab.document.saved_model import SavedModel
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.scales import find_scale
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 NO_MODEL = "Several texts need a model; open one first."
-NOTHING = "There are no maps to export yet; open a model first."
+NOTHING = "There are no maps yet; open a model first."
 CAPTURE = "capture", ""
 """What the menu of models gives for the file of a capture."""
 Models = list[tuple[str, list[tuple[str, object]]]]
@@ -189,6 +191,8 @@ class ModelsTools(QObject):
         found, colouring = layer.overview, self._workspace.session.view.colouring
         muted = find_muted(found, colouring)
         moved = "‖α v‖" if found.facts.fixed else "‖α v W_o‖"
+        part = f"{found.part} " if len(found.facts.parts) > 1 else ""
+        which = f"{part}layer {layer.layer}"
         sheets = tuple(
             Sheet(
                 name,
@@ -201,8 +205,8 @@ class ModelsTools(QObject):
                 find_scale(values, kind, layer.hidden, colouring, tight=True, muted=muted),
             )
             for name, title, values, kind in (
-                (f"layer {layer.layer}", f"Layer {layer.layer}", layer.weights, "probability"),
-                (f"layer {layer.layer} moved", f"Layer {layer.layer}: {moved}", layer.moved, "positive"),
+                (which, which.capitalize(), layer.weights, "probability"),
+                (f"{which} moved", f"{which.capitalize()}: {moved}", layer.moved, "positive"),
             )
         )
         return Sheets((*sheets, make_all_heads(found, colouring)), found.facts.name, "Maps")
@@ -230,6 +234,28 @@ class ModelsTools(QObject):
         dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
         dialog.exported.connect(lambda path: self._workspace.say(f"Saved {path}"))
         dialog.open()
+
+    def copy_picture(self) -> None:
+        """Copy the map of the head that is looked at in the style of the last figure, or the diagram if it is shown."""
+        from attnlab.ui.export.copying import copy_figure
+        from attnlab.ui.export.figure_choices import read_words
+
+        maps, view, diagram = self.make_sheets(), self._workspace.session.view, self._workspace.cards.diagram
+        if view.drawn and diagram.is_drawn:
+            self._scenes.copy("the diagram", diagram.lay_out(), diagram.heading)
+            return
+        if maps is None:
+            self._workspace.say(NOTHING)
+            return
+        shown = maps.stage(maps.all_stages[view.values == "moved"])
+        try:
+            spec = replace(read_words(self._window.settings.figure)[0], stages=(shown.name,), head=view.head)
+            image = copy_figure(maps, spec)
+        except AttnlabError as error:
+            self._workspace.say(str(error))
+            return
+        size = f"{image.width()} × {image.height()} pixels"
+        self._workspace.say(f"Copied {shown.title}, head {view.head} as a picture, {size}")
 
 
 def list_models() -> Models:

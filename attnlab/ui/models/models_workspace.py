@@ -41,6 +41,9 @@ class Tools(Protocol):
     def show_texts(self) -> None:
         """Show the dialog of several texts."""
 
+    def copy_picture(self) -> None:
+        """Copy what is shown as a picture."""
+
     def export_figure(self, *, everything: bool = False) -> None:
         """Show the export dialog, for one head or for all."""
 

@@ -210,6 +210,7 @@ class SessionFiles(QObject):
     def export_stage(self, stage: str, head: int | str, *, held: bool = False) -> None:
         """Show the export dialog for a stage and a head; ``held`` if the head is that of the held cell."""
         from attnlab.ui.export.export_dialog import ExportDialog
+        from attnlab.ui.export.file_name import name_state
 
         reply, document, comparison = self._playground.reply, self._playground.document, self._playground.comparison
         if reply is None or reply.trace is None:
@@ -220,7 +221,8 @@ class SessionFiles(QObject):
         except AttnlabError as error:
             self._say(str(error))
             return
-        name = document.path.stem if document.path is not None else document.scene.preset or ""
+        e = comparison.pinned.experiment if comparison.shown == "pinned" and comparison.pinned else document.experiment
+        look = "" if comparison.shown == "present" else comparison.shown
         dialog = ExportDialog(
             source,
             stage,
@@ -229,7 +231,7 @@ class SessionFiles(QObject):
             self._window,
             held=held,
             colouring=document.view.colouring(stage),
-            named_after=name if comparison.shown == "present" else f"{name} {comparison.shown}",
+            named_after=f"{name_state(document, e)} {look}",
         )
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
@@ -239,9 +241,12 @@ class SessionFiles(QObject):
     def export_sheets(self, sheets: "Sheets") -> None:
         """Show the export dialog for the maps of a lens, all below one another."""
         from attnlab.ui.export.export_dialog import ExportDialog
+        from attnlab.ui.export.file_name import name_state
 
         choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
-        dialog = ExportDialog(sheets, sheets.all_stages[0], "all", choices, self._window)
+        document = self._playground.document
+        name = f"{name_state(document, document.experiment)} {sheets.heading}"
+        dialog = ExportDialog(sheets, sheets.all_stages[0], "all", choices, self._window, named_after=name)
         dialog.form.choose(sheets.all_stages)
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)

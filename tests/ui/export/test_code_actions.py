@@ -23,6 +23,7 @@ from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import label
 from attnlab.ui.export.code_export import MOST_NUMBERS, TITLES
+from attnlab.ui.export.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -186,6 +187,30 @@ def test_the_pinned_state_or_the_difference_is_copied_if_visible(sit_down: "Call
     person.playground.comparison.look("present")
 
 
+def test_a_copied_difference_has_the_numbers_that_export_writes(
+    sit_down: "Callable[..., Person]", tmp_path: Path
+) -> None:
+    person = sit_down("multi-head-8")
+    person.playground.comparison.toggle()
+    person.open_table("W_q")
+    person.type_number(0, 0, "2.7")
+    person.settle()
+    person.playground.comparison.look("difference")
+    for head in ("mean", "all", 3):
+        told(person, lambda head=head: person.playground.code.copy_stage("csv", "weights", head))  # type: ignore[misc]
+        person.playground.files.export_stage("weights", head)
+        (dialog,) = person.window.findChildren(ExportDialog)
+        dialog.form.format.setCurrentIndex(dialog.form.format.findData("csv"))
+        assert dialog.export_to(tmp_path / f"{head}.csv")
+        copied, exported = (
+            [[np.float32(number) for number in row[-10:]] for row in list(csv.reader(io.StringIO(text)))[1:]]
+            for text in (clipboard(), (tmp_path / f"{head}.csv").read_text())
+        )
+        assert copied == exported
+        person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
+    person.playground.comparison.look("present")
+
+
 def test_the_script_is_that_of_the_current_state(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("causal-5x8")
     person.open_table("W_q")
@@ -216,6 +241,22 @@ def test_code_is_saved_to_the_chosen_path(
     assert written == (script(e, title) if ending == ".py" else notebook(e, title))
     assert ending == ".py" or json.loads(written)["nbformat"] == 4
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [f"mine{ending}"]
+
+
+def test_the_layers_of_a_stack_are_told_apart_by_the_names_of_files(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("induction")
+    for layer in (1, 2):
+        person.choose("Layer", f"{layer} of 2")
+        person.settle()
+        person.playground.files.export_stage("weights", "all")
+        (dialog,) = person.window.findChildren(ExportDialog)
+        assert dialog.form.name.text() == f"induction-layer-{layer}-weights"
+        dialog.close()
+        person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
+    person.window.actions_list.run("save-script")
+    files = next(each for each in person.window.findChildren(QFileDialog) if each.isVisible())
+    assert files.findChild(QLineEdit, "fileNameEdit").text() == "induction-layer-2.py"  # type: ignore[union-attr]
+    files.close()
 
 
 def test_a_failed_save_is_reported_in_one_sentence(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:

@@ -173,10 +173,12 @@ def test_the_last_stage_cannot_be_removed(make: Make) -> None:
     assert actions["Weights"].isChecked()
 
 
-def test_a_table_of_several_stages_is_refused(make: Make, tmp_path: Path) -> None:
+def test_a_table_of_several_stages_is_refused(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make()
     dialog.form.choose(("scores", "weights"))
-    dialog.form.format.setCurrentText("Table (CSV)")
+    choose(qtbot, dialog, dialog.form.format, "Table (CSV)")
+    assert dialog.message.text() == "A table holds one stage; choose one stage, or a figure format."
+    assert not dialog.save_button.isEnabled()
     assert not dialog.export_to(tmp_path / "a.csv")
     assert dialog.message.text() == "A table holds one stage; choose one stage, or a figure format."
     assert not (tmp_path / "a.csv").exists()

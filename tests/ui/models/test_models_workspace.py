@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit, QPushButton, QToolButton
 
 from attnlab.figures.panels.figure_file import encode_figure
@@ -325,6 +326,32 @@ def test_all_heads_are_exported_as_one_page_of_a_line_for_each_layer(reader: Mod
     rows = (tmp_path / "heads.csv").read_text().splitlines()
     assert rows[0].startswith("head,query,c,a,d")
     assert [row.split(",")[0] for row in rows[1::9]] == list(sheet.titles)
+
+
+def test_the_picture_that_is_copied_is_that_of_the_shown_head(reader: ModelReader) -> None:
+    reader.models.session.show(layer=1, head=0)
+    reader.wait()
+    for values, title in (("weights", "Layer 1"), ("moved", "Layer 1: ‖α v W_o‖")):
+        reader.models.session.show(values=values)
+        reader.wait()
+        assert reader.window.actions_list.run("copy-picture")
+        assert reader.models.footer.note.text().startswith(f"Copied {title}, head 0 as a picture, ")
+        svg = QGuiApplication.clipboard().mimeData().data("image/svg+xml").data().decode()
+        assert all(text in svg for text in ("induction", title.partition(" W")[0], "head 0"))
+    QGuiApplication.clipboard().clear()
+
+
+def test_the_export_offers_the_heads_of_one_layer(reader: ModelReader) -> None:
+    reader.window.actions_list.run("model-export")
+    dialog = reader.window.findChild(ExportDialog)
+    assert dialog is not None
+    heads, before = dialog.form.heads, dialog.form.read_spec().head
+    assert [heads.itemText(i).split(" (")[0] for i in range(heads.count())] == ["All", "Mean", "Head 0", "Head 1"]
+    for stages, head in ((("all heads",), "all"), (("layer 1",), before)):
+        dialog.form.choose(stages)
+        assert heads.isEnabled() == (head != "all")
+        assert dialog.form.read_spec().head == head
+    dialog.close()
 
 
 def test_every_token_can_be_found_with_its_change(reader: ModelReader) -> None:

@@ -14,6 +14,7 @@ from attnlab.pretrained.model import open_model
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.base.themed import palette_of
+from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.models import models_cards
 from attnlab.ui.models.heads_overview import HeadsOverview
 from tests.pretrained.conftest import make_model, save_tokenizer
@@ -160,6 +161,21 @@ def test_another_model_begins_with_its_first_part(reader: ModelReader, tmp_path:
     open_random(reader, tmp_path, "t5")
     assert reader.models.session.view.part == "encoder"
     assert len(reader.models.session.overview.queries) == 6  # type: ignore[union-attr]
+
+
+def test_the_export_names_the_part_of_the_model(reader: ModelReader, tmp_path: Path) -> None:
+    open_random(reader, tmp_path / "own", "t5")
+    for part in ("encoder", "decoder", "cross"):
+        reader.models.session.show(part=part)
+        reader.wait()
+        reader.window.actions_list.run("model-export")
+        dialog = reader.window.findChild(ExportDialog)
+        assert dialog is not None
+        layer, head = reader.place
+        assert dialog.form.name.text() == f"own-{part}-layer-{layer}-head-{head}"
+        assert dialog.form.what.text() == f"{part.capitalize()} layer {layer}"
+        dialog.close()
+        reader.wait_for(lambda: reader.window.findChild(ExportDialog) is None)
 
 
 @pytest.mark.parametrize(("text", "row"), [("the", -1), ("the cat sat on the mat", 1)])

@@ -129,16 +129,16 @@ def test_text_is_still_pasted_into_the_sentence(person: "Person") -> None:
 
 
 def test_the_summary_of_a_guess_names_only_what_is_still_chosen(person: "Person", tmp_path: Path) -> None:
-    np.savez(tmp_path / "plain.npz", a=np.ones((3, 2)), b=np.ones((3, 2)), c=np.ones((3, 2)), emb=np.ones((2, 3)))
+    np.savez(tmp_path / "plain.npz", a=np.ones((3, 2)), b=np.ones((3, 2)), c=np.ones((3, 2)), d=np.ones((2, 3)))
     user = open_weights(person, [tmp_path / "plain.npz"])
     begin = "No name is known; taken in the file’s order: W_q is a, W_k is b, W_v is c"
-    assert f"{begin}, W_o is emb." in user.texts()
+    assert f"{begin}, W_o is d." in user.texts()
     assert not user.offers("Why?")
     user.choose("W_o array", "none")
     assert f"{begin}." in user.texts()
-    assert "emb." not in user.texts()
-    user.choose("W_o array", "emb")
-    assert f"{begin}, W_o is emb." in user.texts()
+    assert "W_o is d" not in user.texts()
+    user.choose("W_o array", "d")
+    assert f"{begin}, W_o is d." in user.texts()
     user.close()
     linear = {f"{name}_proj.weight": np.ones((2, 3)) for name in "qkv"}
     np.savez(tmp_path / "linear.npz", **linear)  # type: ignore[arg-type]

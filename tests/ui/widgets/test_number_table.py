@@ -108,6 +108,11 @@ def test_the_button_copies_everything_without_a_selection(table: NumberTable) ->
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines == ["word\tnumber", "Cat\t-2.0", "the\t0.1", "sat\t10.0", "a b\tnan"]
+    assert button.text() == "Copied"
+    for change in (lambda: click_row(table, 1), lambda: table.set_columns(columns(), "abcd")):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        change()
+        assert button.text() == "Copy"
 
 
 def test_enter_activates_the_selected_row(table: NumberTable, qtbot: QtBot) -> None:

@@ -7,6 +7,8 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Sig
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from attnlab.base.counted import format_count
+from attnlab.ui.base.announcing import announce
 from attnlab.ui.base.theme import font
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
@@ -102,8 +104,10 @@ class NumberTable(QWidget):
 
     @Slot()
     def copy(self) -> None:
-        """Copy :meth:`text` to the clipboard."""
+        """Copy :meth:`text` to the clipboard; the button says so until the rows to copy are others."""
         QGuiApplication.clipboard().setText(self.text())
+        self._copy.setText("Copied")
+        announce(f"Copied {format_count(len(self.list_selected_rows() or self.list_rows()), 'row')}", self)
 
     def _select(self, selected: tuple[set[Hashable], Hashable, int]) -> None:
         """Select rows by their keys, in as few ranges as possible."""
@@ -124,6 +128,8 @@ class NumberTable(QWidget):
         self.view.viewport().update()
 
     def _remember(self) -> None:
+        """Keep the selection for other numbers; the rows to copy may be others now."""
+        self._copy.setText("Copy")
         current = self.view.currentIndex()
         key = self._keys[self._model.order[current.row()]] if current.isValid() else None
         self._selected = ({self._keys[row] for row in self.list_selected_rows()}, key, max(current.column(), 0))
