@@ -392,6 +392,7 @@ def test_other_ways_are_listed_with_their_lengths_also_after_the_goal_is_reached
     click(person, lens.panel.ways)
     assert lens.ways.start.isVisible()
     assert lens.ways.table.text() == listed
+    person.wait_for(lambda: lens.ways.visibleRegion().boundingRect() == lens.ways.rect())  # scrolled to
     hold(person, 1, 3)
     click(person, lens.panel.ways)
     assert lens.panel.status.text().startswith("“wanted” is the weight as it is now")

@@ -5,8 +5,8 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from attnlab.attention.measures.goal_seek import CLOSE, Goal
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -196,8 +196,13 @@ class GoalLens(Lens):
             self.panel.say("")
             self.ways.show()
             self.ways.show_ways(result, before=isinstance(key, tuple) and key[0] == "earlier ways")
+            QTimer.singleShot(0, self, self._scroll_to_ways)  # once the card has its place
         elif isinstance(result, Found):
             self._apply(result)
+
+    @Slot()
+    def _scroll_to_ways(self) -> None:
+        self.findChildren(QScrollArea)[0].ensureWidgetVisible(self.ways)
 
     def _apply(self, found: Found) -> None:
         sentence = describe_result(found)
