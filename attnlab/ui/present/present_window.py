@@ -332,10 +332,12 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _on_speaker_ticked(self) -> None:
-        """Show the lens, the table and the fields for answers in the speaker window."""
+        """Show the lens, the table and the fields for answers in the speaker window; the table stays for the next."""
         parts = self.parts.lens, self.parts.table, self.parts.answers
         if self.speaker is not None:
-            self.speaker.now.set_insets(*(None if part is None or part.isHidden() else part.grab() for part in parts))
+            lens, table, answers = (None if part is None or part.isHidden() else part.grab() for part in parts)
+            self.speaker.now.set_insets(lens, table, answers)
+            self.speaker.next.set_insets(None, table, None)
 
     @Slot()
     def _on_speaker_closed(self) -> None:
