@@ -90,6 +90,20 @@ def test_words_and_marks_are_tokens_and_are_joined_again() -> None:
         assert split(join(tokens, level), level) == tokens
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("नमस्ते", "दुनिया", "!"),
+        ("שָׁלוֹם", "עוֹלָם"),
+        ("می\u200cخواهم", "کتاب"),
+        ("👩\u200d👩\u200d👧", "👍🏽", "❤\ufe0f", "🇩🇪", "🎉"),
+    ],
+)
+def test_vowel_signs_and_parts_of_an_emoji_stay_with_their_character(words: tuple[str, ...]) -> None:
+    assert split(" ".join(words), "word") == words
+    assert split("🎉🎉🇩🇪🇫🇷", "word") == ("🎉", "🎉", "🇩🇪", "🇫🇷")
+
+
 def test_equal_sources_are_held_out_with_all_their_targets(write: Callable[[str | bytes], Path]) -> None:
     both = "".join(f"{line}\n{line.split(chr(9))[0]}\tother\n\n" for line in PLURALS.splitlines())
     spec = spec_of("pairs", write(both), level="character", held_out=50)

@@ -43,6 +43,16 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
             hint="PageUp outside tables",
         ),
         Action(
+            "lesson-answer",
+            "Answer the question",
+            "Lessons",
+            controller,
+            lambda d: d.panel is not None and d.panel.focus_question(),
+            ("Alt+Q",),
+            enabled=lambda d: d.panel is not None and d.panel.asks,
+            hint="Go to its first field or choice",
+        ),
+        Action(
             "lesson-close",
             "Close the lesson",
             "Lessons",

@@ -301,7 +301,7 @@ class LessonPanel(FollowsTheme, QFrame):
 
     def _ask(self, slide: "Slide", trace: "Trace") -> None:
         question = slide.step.question
-        self._question.setVisible(question is not None and bool(slide.blanks or question.choices))
+        self._question.setVisible(self.asks)
         if question is None:
             return
         moment = Moment(self._player.frame, self._player.hidden)
@@ -382,6 +382,21 @@ class LessonPanel(FollowsTheme, QFrame):
         )
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])
+
+    @property
+    def asks(self) -> bool:
+        """Whether the step in view has a question that can be answered."""
+        slide = self._player.slide
+        question = slide.step.question if slide is not None else None
+        return slide is not None and question is not None and bool(slide.blanks or question.choices)
+
+    def focus_question(self) -> None:
+        """Give the focus to the first field or choice of the question, which is unfolded."""
+        slide = self._player.slide
+        self._question.heading.setChecked(True)
+        has_choices = slide is not None and slide.step.question is not None and slide.step.question.choices
+        first = self._show_choices().rows[0].key if has_choices else self._show_answers()
+        first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @property
     def _is_open_question(self) -> bool:

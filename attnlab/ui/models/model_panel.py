@@ -32,11 +32,13 @@ from attnlab.ui.widgets.fields.form_parts import make_wrapped_label
 from attnlab.ui.widgets.fields.pill import Pill
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import FormulaLabel
 
 KINDS = {"next": "next token", "masked": "masked token", None: "none"}
 TEXT_LIMIT = 100_000
 """The most characters of a text that are taken from a file or the clipboard."""
+MARGIN = 16  # at any size of type
 
 
 @guarded
@@ -169,17 +171,15 @@ class ModelPanel(FollowsTheme, QScrollArea):
         inside = QWidget()
         inside.setProperty("ground", "surface")
         column = QVBoxLayout(inside)
-        column.setContentsMargins(16, 14, 16, 14)
+        column.setContentsMargins(MARGIN, 14, MARGIN, 14)
         column.setSpacing(6)
         self._facts = QGridLayout()
         self._facts.setVerticalSpacing(4)
         self._facts.setColumnStretch(0, 1)
         self.count.setProperty("role", "caption")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
+        buttons = FlowLayout(gap=6)  # with small type their margins need two lines
         for button in (self.paste, self.file, self.several):
             buttons.addWidget(button)
-        buttons.addStretch(1)
         self._changes_column = QVBoxLayout()
         self._changes_column.setSpacing(4)
         self._target_title, self._others_title = _make_heading("Written so far"), _make_heading("Compared with")
@@ -209,7 +209,7 @@ class ModelPanel(FollowsTheme, QScrollArea):
 
     def restyle(self) -> None:
         """Set the heights of the fields."""
-        self.setMinimumWidth(px(220))
+        self.setMinimumWidth(px(220) + 2 * MARGIN)
         self.text.setFixedHeight(px(92))
         for field in (self.target, self.others):
             field.setFixedHeight(px(64))

@@ -39,7 +39,7 @@ from attnlab.ui.playground.walk_explanation import (
     has_cell,
 )
 from attnlab.ui.widgets.parted_label import PartedLabel
-from attnlab.ui.widgets.subscripts import FormulaLabel
+from attnlab.ui.widgets.subscripts import FormulaLabel, break_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -353,7 +353,7 @@ class ExplainPanel(FollowsTheme, QScrollArea):
         token, which = f"“{e.tokens[cell.row]}”", ""
         if e.n_heads > 1 and not isinstance(head, int):
             which = ", mean of the heads"
-        self._row_title.setText(f"ROW OF {token}{which.upper()}")
+        self._row_title.setText(break_words(f"ROW OF {token}{which.upper()}"))
         self._row_place.setContentsMargins(px(INDENT) if step is not None else 0, 0, 0, 0)
         self.bars.set_parts(step.parts.tolist() if step is not None else (), step.decimals if step is not None else 4)
         current = cell.column if stage.axes[-1] == "key" else None

@@ -1,5 +1,6 @@
 """The bar below: walks through the computation, describes the current step, and summarises the last computation."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer, Signal, Slot
@@ -356,6 +357,8 @@ def _describe_step(trace: "Trace", view: "View", at: walk.Place) -> str:
     e, stage, cell = trace.experiment, BY_NAME[at.stage], view.subject
     where = walk.describe_place(e, at)
     several = stage.has_heads and view.head == "all" and e.n_heads > 1
-    if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
-        return f"{where} · {walk.place_labels(e, at)} = {number(find_shown_value(trace, cell))}"
-    return f"{where} · {walk.place_labels(e, at)}: {about(stage, e)}" if where else about(stage, e)
+    row, column = (at.row, at.column) if at.depth == "cell" else (None, None)
+    if row is None or column is None or column < 0 or cell is None or cell.stage != at.stage or several:
+        return f"{where} · {walk.place_labels(e, at)}: {about(stage, e)}" if where else about(stage, e)
+    reached = replace(cell, row=row, column=column)  # the lesson or the pointer may be at another one
+    return f"{where} · {walk.place_labels(e, at)} = {number(find_shown_value(trace, reached))}"

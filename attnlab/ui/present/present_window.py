@@ -86,6 +86,7 @@ class PresentWindow(QWidget):
         self.speaker: SpeakerWindow | None = None
         self.watch = Stopwatch()
         self._began_s, self._first, self._entered = 0.0, 0, -1
+        self._begun = playground.document.scene
         self._note = QLabel(self)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self._note.hide()
@@ -109,11 +110,20 @@ class PresentWindow(QWidget):
         app.screenRemoved.connect(self._on_screen_removed)
         document = self._playground.document
         for keys, slot in (
-            (QKeySequence.StandardKey.Undo, document.undo),
+            (QKeySequence.StandardKey.Undo, self._undo),
             (QKeySequence.StandardKey.Redo, document.redo),
         ):
             for sequence in QKeySequence.keyBindings(keys):
                 QShortcut(sequence, self, slot)
+
+    @Slot()
+    def _undo(self) -> None:
+        """Undo an edit of this presentation; one from before it could remove a stage of which a slide of a tour is."""
+        document = self._playground.document
+        if document.scene is self._begun:
+            self._say("There is nothing to undo in this presentation.")
+        else:
+            document.undo()
 
     def _make_keys(self) -> dict[int, Callable[[], object]]:
         p = self.presenter
@@ -332,10 +342,12 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _on_speaker_ticked(self) -> None:
-        """Show the lens, the table and the fields for answers in the speaker window."""
+        """Show the lens, the table and the fields for answers in the speaker window; the table stays for the next."""
         parts = self.parts.lens, self.parts.table, self.parts.answers
         if self.speaker is not None:
-            self.speaker.now.set_insets(*(None if part is None or part.isHidden() else part.grab() for part in parts))
+            lens, table, answers = (None if part is None or part.isHidden() else part.grab() for part in parts)
+            self.speaker.now.set_insets(lens, table, answers)
+            self.speaker.next.set_insets(None, table, None)
 
     @Slot()
     def _on_speaker_closed(self) -> None:

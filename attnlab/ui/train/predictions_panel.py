@@ -267,10 +267,15 @@ def _draw(pen: Pen, x: float, middle: float, tokens: Sequence[str], gap: int) ->
 def _fit_tokens(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tuple[str, int]]:
     """Return the tokens that fit, each with its place; if not all do, … of place −1 stands for those in the middle.
 
-    Tokens are taken from both ends in turn: the ends of a row are the most informative.
+    Tokens are taken from both ends in turn: the ends of a row are the most informative. Those wider than half
+    the room are shortened in the middle.
     """
     if _measure_tokens(tokens, gap, pen.width) <= width:
         return [(token, place) for place, token in enumerate(tokens)]
+    most = width if len(tokens) == 1 else width / 2
+    tokens = [pen.elide(token, most, middle=True) if pen.width(token) > most else token for token in tokens]
+    if len(tokens) == 1:
+        return [(tokens[0], 0)]
     first, last, room = 0, len(tokens), width - pen.width("…")
     while first < last:
         place = first if first <= len(tokens) - last else last - 1

@@ -18,6 +18,7 @@ from attnlab.training.specs import RunSpec
 from attnlab.ui.base import jobs
 from attnlab.ui.train.process_client import ProcessClient
 from attnlab.ui.train.run_files import SAVE_MS, RunFiles
+from attnlab.ui.train.run_words import EDITED
 
 LIMIT, MOMENTS = 16 * MIB, 100
 """Bytes that the moments of one run may take, and how many moments there are at most."""
@@ -275,4 +276,6 @@ def _measure_best_heads(spec: RunSpec, weights: Arrays) -> tuple[BestHead, ...]:
 
 
 def _is_whole(run: Run, spec: RunSpec) -> bool:
-    return run.spec == spec and run.status == "ended" and run.step >= spec.train.steps
+    """Return whether a run took all its steps with these settings; one changed on its way has a mark that says so."""
+    changed = any("→" in mark.title or mark.title.startswith(EDITED) for mark in run.marks if not mark.suggested)
+    return run.spec == spec and run.status == "ended" and run.step >= spec.train.steps and not changed

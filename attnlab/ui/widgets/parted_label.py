@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.widgets.subscripts import BREAK, break_words
 
 _TALLEST = 1 << 16
 
@@ -27,7 +28,7 @@ class PartedLabel(QLabel):
     @property
     def lines(self) -> list[str]:
         """The lines as they are written; a long one is wrapped."""
-        return super().text().splitlines()
+        return super().text().replace(BREAK, "").splitlines()
 
     def show_parts(self, *parts: str) -> None:
         """Show other parts; empty ones are left out. The same parts again lay nothing out anew."""
@@ -40,7 +41,7 @@ class PartedLabel(QLabel):
     def _break(self, width: int) -> str:
         """Return the text for a width: in one line if that has room for it, else with a line for each part."""
         room, text = width - self._sides, self.text()
-        return text if self.fontMetrics().horizontalAdvance(text) <= room else "\n".join(self._parts)
+        return text if self.fontMetrics().horizontalAdvance(text) <= room else break_words("\n".join(self._parts))
 
     @property
     def _sides(self) -> int:

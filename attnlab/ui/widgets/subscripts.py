@@ -6,6 +6,7 @@ from html import escape
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
+from attnlab.base.printable import shorten
 from attnlab.figures.subscripts import spans, write_html
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font as font_of
@@ -14,6 +15,12 @@ from attnlab.ui.base.themed import FollowsTheme
 
 _EQUATION = re.compile(r"(?<=\w) = (?=[−\d])")
 """Between the name and the number of "d_k = 8", which stay on one line."""
+_LONG, _LONGEST, BREAK = re.compile(r"[^\W_]{24,}"), 72, "\N{ZERO WIDTH SPACE}"
+
+
+def break_words(text: str) -> str:
+    """Return a text whose long words can be broken anywhere; very long ones are shortened in the middle."""
+    return _LONG.sub(lambda word: BREAK.join(shorten(word[0], _LONGEST)), text)
 
 
 @guarded
@@ -49,7 +56,7 @@ class FormulaLabel(FollowsTheme, QLabel):
 
     def restyle(self) -> None:
         """Use the present size of type for the subscripts."""
-        text = _EQUATION.sub("\u00a0=\u00a0", self._text)
+        text = break_words(_EQUATION.sub("\u00a0=\u00a0", self._text))
         pieces = spans(text)
         is_rich = any(low for _, low in pieces)
         self.setTextFormat(Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)

@@ -365,30 +365,37 @@ def test_what_is_not_reached_says_how_near_it_came(person: "Person") -> None:
     assert not lens.changes.isVisible()
 
 
-def test_other_ways_to_a_goal_that_is_reached_need_another_number(person: "Person") -> None:
-    """The field shows the number that was typed, so that asking for one would make no sense."""
+def test_other_ways_need_a_goal(person: "Person") -> None:
     hold(person, 1, 2)
     lens = open_lens(person)
-    type_wanted(person, lens, "0.5")
-    click(person, lens.panel.reach)
     click(person, lens.panel.ways)
-    assert lens.panel.wanted.lineEdit().text() == "0.5"
     assert lens.panel.status.text().startswith("“wanted” is the weight as it is now: type another number")
 
 
 @pytest.mark.slow
-def test_other_ways_are_listed_with_their_lengths(person: "Person") -> None:
+def test_other_ways_are_listed_with_their_lengths_also_after_the_goal_is_reached(person: "Person") -> None:
     hold(person, 1, 2)
     lens = open_lens(person)
     type_wanted(person, lens, "0.5")
     click(person, lens.panel.ways)
-    rows = [line.split("\t") for line in lens.ways.table.text().splitlines()]
+    listed = lens.ways.table.text()
+    rows = [line.split("\t") for line in listed.splitlines()]
     assert rows[0] == ["what may change", "change", "other rows move by"]
     lengths = {row[0]: float(row[1]) for row in rows[1:]}
     assert lengths["all matrices"] < lengths["W_k"]
     assert lengths["all matrices, other rows held"] >= lengths["all matrices"] * 0.999
     assert {"X", "W_k", "the query’s token", "the key’s token"} <= set(lengths)
     assert lens.ways.refused.text() == "Not reached by: W_q."
+    assert not lens.ways.start.isVisible()
+    click(person, lens.panel.reach)
+    assert not lens.ways.isVisible()
+    click(person, lens.panel.ways)
+    assert lens.ways.start.isVisible()
+    assert lens.ways.table.text() == listed
+    person.wait_for(lambda: lens.ways.visibleRegion().boundingRect() == lens.ways.rect())  # scrolled to
+    hold(person, 1, 3)
+    click(person, lens.panel.ways)
+    assert lens.panel.status.text().startswith("“wanted” is the weight as it is now")
 
 
 def test_an_edit_during_the_search_wins(person: "Person") -> None:

@@ -96,6 +96,18 @@ def test_the_bar_says_nothing_about_sums_while_weights_are_covered(person: "Pers
     assert sums.isVisible()
 
 
+def test_the_bar_tells_a_weight_only_when_its_cell_is_reached(person: "Person") -> None:
+    """The step asks for the last weight of a row, which it has as its cell, before the row is walked."""
+    controller, bar = find_controller(person), person.playground.step_bar
+    assert controller.open("why-attention", 5)
+    told = []
+    for _ in range(5):
+        person.settle()
+        told.append(bar.step_text)
+        controller.player.go_next()
+    assert [number for each in told for number in _DECIMALS.findall(each)] == ["0.3031", "0.0863", "0.3039", "0.3066"]
+
+
 def test_a_score_is_not_told_by_its_mirror_image_while_queries_and_keys_are_the_same(person: "Person") -> None:
     """“one” with “starts” is asked for, so “starts” with “one” is covered: on card and slide, in texts, small."""
     controller = find_controller(person)

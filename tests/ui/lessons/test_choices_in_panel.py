@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
 
 from attnlab.lessons.lesson import Blank, Question
 from attnlab.ui.lessons.markdown_label import ABOUT_ASIDES, MarkdownLabel
@@ -104,6 +105,24 @@ def test_the_verdict_is_scrolled_into_view_in_a_small_window(person: "Person", s
     person.wait_for(lambda: verdict.isVisible() and not verdict.visibleRegion().isEmpty())
     place = verdict.rect().translated(verdict.mapTo(area.viewport(), verdict.rect().topLeft()))
     person.wait_for(lambda: area.viewport().rect().bottom() >= place.bottom() - 1)
+
+
+def test_a_key_goes_to_the_question(person: "Person", sheet: "ChoiceSheet") -> None:
+    person.window.setFocus()
+    person.key(Key.Key_Q, Qt.KeyboardModifier.AltModifier)
+    assert sheet.isAncestorOf(person.window.focusWidget())
+    controller = find_controller(person)
+    assert controller.open("six-words", 0)
+    person.key(Key.Key_Q, Qt.KeyboardModifier.AltModifier)
+    assert not isinstance(person.window.focusWidget(), QLineEdit)  # this step asks nothing
+    controller.player.go(14)
+    person.settle()
+    person.window.setFocus()
+    person.key(Key.Key_Q, Qt.KeyboardModifier.AltModifier)
+    focused = person.window.focusWidget()
+    assert isinstance(focused, QLineEdit)
+    person.type("0.12")
+    assert focused.text() == "0.12"
 
 
 def test_another_answer_may_be_tried_and_then_the_right_one_is_shown(person: "Person", sheet: "ChoiceSheet") -> None:

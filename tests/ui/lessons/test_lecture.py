@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
+from attnlab.attention import edits
 from attnlab.lessons.exercise import compute_answers, make_variant
 from attnlab.lessons.library import find, find_user_folder
 from attnlab.lessons.slides import check
@@ -165,6 +166,25 @@ def test_a_presentation_goes_over_to_the_lesson_that_is_presented_next(person: "
     person.key(Key.Key_Escape, widget=presentation)
     assert controller.presentation is None
     assert step_of(person) == 0
+
+
+def test_a_presentation_undoes_only_what_was_changed_in_it(person: "Person") -> None:
+    person.document.edit("Set", lambda e: edits.set_block(e, "W_q", 0, 0, [[0.9]]))
+    person.settle()
+    prepared = person.experiment
+    controller = find_controller(person)
+    person.key(Key.Key_F5)
+    presentation = controller.presentation
+    assert presentation is not None
+    person.wait_for(presentation.isActiveWindow)
+    person.document.edit("Set", lambda e: edits.set_block(e, "W_q", 0, 0, [[0.5]]))
+    for _ in range(3):
+        person.key(Key.Key_Z, CTRL, presentation)
+    assert person.experiment is prepared
+    assert "nothing to undo" in next(label.text() for label in presentation.findChildren(QLabel) if label.isVisible())
+    person.key(Key.Key_Escape, widget=presentation)
+    person.undo()
+    assert person.experiment is not prepared
 
 
 def test_the_view_has_the_focus_from_the_start_of_a_lesson_on(person: "Person") -> None:

@@ -42,7 +42,11 @@ def test_it_opens_alive_at_the_clearest_head(sit_down: "Callable[..., Person]") 
     person.window.change_settings(type_size=175)
     reader.wait()
     assert reader.models.header.badge.visible_text == "✓ true to the model"
-    person.window.change_settings(type_size=100)
+    for size in (70, 80, 100):
+        person.window.change_settings(type_size=size)
+        reader.wait()
+        panel = reader.models.panel
+        assert panel.widget().width() <= panel.viewport().width()  # nothing is cut off
     reader.wait()
     reader.check_every_map()
 

@@ -50,6 +50,19 @@ def test_sizes_are_those_of_the_design(lecture: Lecture) -> None:
     assert speaker.next.grab().toImage().pixelColor(1, middle // 2) != QColor(LIGHT.accent)
 
 
+def test_the_open_table_is_on_the_next_slide_too(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_2, Key.Key_Return)
+    speaker = open_speaker(talk)
+    talk.press(Key.Key_E)
+    talk.person.wait_for(lambda: speaker.next.content is not None and speaker.next.content.table)
+    talk.person.settle()
+    for view in (speaker.now, speaker.next):
+        image = view.grab().toImage()
+        view.set_insets(None, None, None)
+        assert view.grab().toImage() != image
+
+
 @pytest.mark.slow
 def test_next_is_what_one_press_shows(lecture: Lecture) -> None:
     talk = lecture()

@@ -311,6 +311,18 @@ def test_a_line_break_that_is_asked_is_drawn(student: "Student", monkeypatch: py
     assert "⏎" in drawn
 
 
+def test_a_long_word_is_shortened_in_its_middle(student: "Student", monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    draw = Pen.draw
+    monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text: (drawn.append(text), draw(pen, x, y, text)))
+    written, word = student.ws.written, "Donau" + "dampfschiff" * 9
+    written.show_rows([PredictionRow((word,), (word, "is", "long"), (word, "it", "short"))])
+    written.grab()
+    shortened = [text for text in drawn if text.startswith("Don") and "…" in text and text.endswith("ff")]
+    assert len(shortened) == 3
+    assert word in written.tool_tip(QPointF(5, written.sizeHint().height() - 5))
+
+
 def test_each_prediction_of_a_text_stands_below_its_token(student: "Student", monkeypatch: pytest.MonkeyPatch) -> None:
     at: list[tuple[float, float, str]] = []
     draw = Pen.draw

@@ -44,6 +44,23 @@ def test_a_running_run_branches_with_another_rate_and_stays(pupil: Pupil) -> Non
 
 
 @pytest.mark.slow
+def test_a_branch_is_not_one_of_the_seeds_trained_with_its_rate(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    before = pupil.run
+    type_rate(pupil, "0.0005")
+    pupil.wait_for(lambda: pupil.run is not before and pupil.run.status == "ended")
+    panel = pupil.tools.queue_panel
+    pupil.wait_for(panel.questions["seeds"].isEnabled)
+    QTest.mouseClick(panel.questions["seeds"], Qt.MouseButton.LeftButton)
+    first = panel.queue.entries[0]
+    assert first.planned.spec == pupil.run.spec
+    assert first.run is not pupil.run
+    panel.queue.stop()
+    pupil.wait_for(lambda: not panel.queue.alive)
+
+
+@pytest.mark.slow
 def test_a_rate_that_is_none_is_refused_and_the_run_goes_on(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()

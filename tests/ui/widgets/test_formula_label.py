@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.ui.base.theme import apply_theme, font
 from attnlab.ui.widgets.formula_items import FormulaChoice
+from attnlab.ui.widgets.parted_label import PartedLabel
 from attnlab.ui.widgets.subscripts import FormulaLabel
 
 
@@ -39,6 +40,22 @@ def test_indices_are_subscripts_and_the_rest_is_as_written(qtbot: QtBot) -> None
     assert label.accessibleName() == "x_i,a · M_a,b, with 1 < 2 & W_q in some_name"
     label.setText("W_k\nd_k")
     assert (read(label), label.text(), label.accessibleName()) == ("Wk\ndk", "W_k\nd_k", "W_k\nd_k")
+
+
+def test_a_long_word_takes_several_lines_and_is_cut_nowhere(qtbot: QtBot) -> None:
+    word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
+    sentence, place = FormulaLabel(f"“sat” takes 16 % from “{word}”."), PartedLabel("muted")
+    for label in (sentence, place):
+        qtbot.addWidget(label)
+        label.setFixedWidth(160)
+    place.show_parts(f"sat → {word}", "head 1")
+    for label in (sentence, place):
+        assert word in label.text()
+        assert label.minimumSizeHint().width() <= 160
+        assert label.heightForWidth(160) >= 3 * label.fontMetrics().height()
+    assert place.lines == [f"sat → {word}", "head 1"]
+    sentence.setText("x" * 5000)
+    assert sentence.heightForWidth(160) < 12 * sentence.fontMetrics().height()
 
 
 def test_subscripts_grow_with_the_size_of_type(app: QApplication, qtbot: QtBot) -> None:

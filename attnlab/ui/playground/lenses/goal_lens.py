@@ -5,8 +5,8 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from attnlab.attention.measures.goal_seek import CLOSE, Goal
 from attnlab.attention.registries.normalizers import NORMALIZERS
@@ -49,7 +49,7 @@ class GoalLens(Lens):
         self._wanted: float | None = None
         self._kept: dict[Place, float] = {}
         self._stopped = Event()
-        self._searched: Found | None = None
+        self._reached: Found | None = None
         self._before: tuple[Experiment, Floats] | None = None
         self.panel, self.weights = GoalPanel(), WeightsCards()
         self.changes, self.scores, self.ways = ChangesCard(), ScoresCard(), WaysCard()
@@ -94,7 +94,7 @@ class GoalLens(Lens):
 
     def _forget_result(self) -> None:
         """Stop showing the result of the last search, and what was said of it, as the numbers are others now."""
-        self._before = None
+        self._before = self._reached = None
         self.changes.hide()
         self.scores.hide()
         if not self.panel.is_searching:
@@ -114,7 +114,7 @@ class GoalLens(Lens):
         held, e = find_held(trace, view), trace.experiment
         if held != self._held:
             self._held = held
-            self._wanted = self._kept.get(_place(held))
+            self._wanted, self._reached = self._kept.get(_place(held)), None
             self.panel.say("")
             self._forget_ways()
         weights = trace.array("weights")[held.head]
@@ -195,9 +195,14 @@ class GoalLens(Lens):
         elif isinstance(result, list):
             self.panel.say("")
             self.ways.show()
-            self.ways.show_ways(result)
+            self.ways.show_ways(result, before=isinstance(key, tuple) and key[0] == "earlier ways")
+            QTimer.singleShot(0, self, self._scroll_to_ways)  # once the card has its place
         elif isinstance(result, Found):
             self._apply(result)
+
+    @Slot()
+    def _scroll_to_ways(self) -> None:
+        self.findChildren(QScrollArea)[0].ensureWidgetVisible(self.ways)
 
     def _apply(self, found: Found) -> None:
         sentence = describe_result(found)
@@ -221,7 +226,7 @@ class GoalLens(Lens):
             self._before = None
             self.panel.say("")
             return
-        self._wanted, self._kept = None, {}
+        self._wanted, self._kept, self._reached = None, {}, found
         self.changes.show_found(found, sentence)
         self.changes.show()
         self.scores.show_found(found)
@@ -234,15 +239,17 @@ class GoalLens(Lens):
     def _on_ways(self) -> None:
         if self._of is None or not self.panel.wanted.finish_typing():
             return
-        e, ask = self._of[0].experiment, self._make_ask()
+        kind, e, ask = "ways", self._of[0].experiment, self._make_ask()
         if self._wanted is None and not self._kept:
-            self.panel.say("“wanted” is the weight as it is now: type another number first, or drag it in the map.")
-            return
+            if self._reached is None:
+                self.panel.say("“wanted” is the weight as it is now: type another number first, or drag it in the map.")
+                return
+            kind, e, ask = "earlier ways", self._reached.given, self._reached.ask
         refusal = find_refusal(e, Ask(ask.goals, ("W_q",), hold_others=False))
         if refusal:
             self.panel.say(refusal)
             return
-        self.ask(("ways", e), partial(find_ways, e, ask, self._begin()), latest="goal")
+        self.ask((kind, e), partial(find_ways, e, ask, self._begin()), latest="goal")
 
     @Slot(float)
     def _on_wanted(self, wanted: float) -> None:

@@ -108,12 +108,16 @@ class WaysCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table = NumberTable("Other ways there")
+        self.start = sentence_label("From the numbers before the goal was reached:", role="muted")
         self.refused = sentence_label(role="muted")
+        self.column.addWidget(self.start)
         self.column.addWidget(self.table)
         self.column.addWidget(self.refused)
 
-    def show_ways(self, ways: list[Way]) -> None:
-        """Show the ways that reach the goals, and those that do not in one sentence."""
+    def show_ways(self, ways: list[Way], *, before: bool) -> None:
+        """Show the ways that reach the goals, and those that do not in one sentence; ``before`` if they start from the
+        numbers before the goal was reached."""
+        self.start.setVisible(before)
         reached = [(way.name, way.result) for way in ways if not isinstance(way.result, str) and way.result.is_reached]
         names = [name for name, _ in reached]
         lengths = np.array([result.length for _, result in reached])
