@@ -344,7 +344,25 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     cards = [name.split(":")[0] for name in names if " by " in name]
     assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context"]
     first_card = next(i for i, name in enumerate(names) if name.startswith("Inputs:"))
-    assert names.index("Sentence") < first_card
+    assert names.index("Sentence") < names.index("Figures on the cards") < first_card
+
+
+def test_tab_comes_to_a_table_of_an_entry_among_the_others(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down()
+    person.playground.open_preset("learned-positions")  # the table P is later than all other controls
+    person.settle()
+    person.playground.inputs.open_table("P")
+    names = [stop.accessibleName() for stop in tab_stops(person, 80)]
+    tabs = [name for name in names if name.startswith("Table ")]
+    assert tabs == ["Table X"], "arrows reach the others"
+    assert names[names.index("Table X") + 1] == "Numbers of P"
+    person.window.resize(1024, 640)
+    person.playground.body.unfold(0, on=False)
+    names = [stop.accessibleName() for stop in tab_stops(person, 80)]
+    at = names.index("Show the inputs")
+    strip = ["Edit the sentence", "Table X", "Table W_q", "Table W_k", "Table W_v", "Table P"]
+    assert names[at + 1 : at + 7] == strip
+    assert at < names.index("Figures on the cards")
 
 
 def test_every_control_has_a_name(sit_down: Callable[..., "Person"]) -> None:

@@ -66,13 +66,13 @@ class Playground(QObject):
         self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
         self.top_bar = self.header.top_bar
         self.body = Columns(page)
+        self.spine = InputsSpine(document=self.document, parent=self.body)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
         MessageLife(self.step_bar, lambda: self.numbers.warning)
-        self.spine = InputsSpine(document=self.document, parent=self.body)
         self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses)
         self.gallery = PresetGallery(parent)
         self.history = HistoryList(parent)
