@@ -365,6 +365,7 @@ class Playground(QObject):
         if name:
             self.inputs.open_table(name)
         self.inputs.table.setFocus()
+        self.inputs.scroll_to(self.inputs.table)
 
     @Slot()
     def _on_inputs_fold_requested(self) -> None:
@@ -391,3 +392,4 @@ class Playground(QObject):
             self.body.unfold(0)
         self.inputs.sentence.setFocus()
         self.inputs.sentence.selectAll()
+        self.inputs.scroll_to(self.inputs.sentence)
