@@ -50,6 +50,16 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             hint="In Train and Models, the maps that are shown",
         ),
         Action(
+            "copy-number",
+            "Copy the number of the held cell",
+            "File",
+            beside,
+            lambda p: p.code.copy_number(),
+            ("Ctrl+C",),
+            enabled=lambda _: w.current == PLAYGROUND.name,
+            hint="With every digit",
+        ),
+        Action(
             "copy-picture",
             "Copy picture of the stage",
             "File",

@@ -22,6 +22,7 @@ from attnlab.ui.base.jobs import run
 from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
+from attnlab.ui.playground.stage_face import StageFace
 from attnlab.ui.playground.stage_maps import look_at
 
 if TYPE_CHECKING:
@@ -120,6 +121,19 @@ class CodeExport(QObject):
             column_labels=whole.column_labels[column : column + columns],
         )
         self._copy_table(block, f"{_format_size(block)} of {name}", form)
+
+    def copy_number(self) -> None:
+        """Copy the number of the held cell with every digit, for the state that its card shows."""
+        cards = self._playground.lenses.stack.findChildren(StageFace)
+        text = next(filter(None, (card.write_held() for card in cards if card.isVisible())), "")
+        if not text:
+            self._say("Click the cell of a map first; then its number can be copied.")
+            return
+        if not any(map(str.isdigit, text)):
+            self._say(f"The held cell has no number to copy: {text}.")
+            return
+        QGuiApplication.clipboard().setText(text.replace("−", "-"))
+        self._note(f"Copied {text}")
 
     def copy_stage(self, form: str, stage: str, head: int | str) -> None:
         """Copy a stage as the cards show it: the present numbers, the pinned ones or their difference."""

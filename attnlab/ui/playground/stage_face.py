@@ -210,6 +210,12 @@ class StageFace(StageHeader):
             return f"{self._data.row_labels[cell.row]} → {self._data.column_labels[cell.column]}: {COVERED}"
         return cell_text(self._data, self._find_map(cell.head), cell.row, cell.column)
 
+    def write_held(self) -> str:
+        """Return the exact value of the held cell, or the word that stands for it; "" if no cell here is held."""
+        if self.current_cell is None or self._view is None or self._view.cell is None:
+            return ""
+        return self.hover_text(self._view.cell).rpartition(": ")[2]
+
     def _find_map(self, head: int | None) -> int:
         """Return the index of the map of a head: the present one if a pinned one stands before it."""
         return len(self._heads) - 1 - self._heads[::-1].index(head)
