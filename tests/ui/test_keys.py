@@ -18,10 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.ui.app.command_words import WORDS
 from attnlab.ui.base.actions import Action
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -205,6 +207,34 @@ def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> N
         assert popup is not None, query
         assert pill.isVisible()
         popup.close()
+
+
+def test_the_palette_finds_presets_tasks_tables_and_other_words(person: "Person") -> None:
+    assert set(WORDS) <= {action.id for action in person.window.actions_list}
+
+    def choose(query: str, title: str) -> None:
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        assert palette_titles(person)[0] == title
+        person.key(Key.Key_Return)
+
+    choose("example", "Open a preset…")
+    assert person.playground.gallery.isVisible()
+    person.playground.gallery.close()
+    choose("rotary", "Open a preset: Rotary positions")
+    person.settle()
+    assert person.document.scene.preset == "rope"
+    choose("W_k", "Edit the numbers: W_k")
+    assert person.playground.inputs.name == "W_k"
+    assert person.table.hasFocus()
+    choose("float64", "Device and number format: CPU float64")
+    assert person.document.scene.dtype == "float64"
+    choose("reverse", "Task: Reverse")
+    assert person.window.current == "train"
+    train = person.window.workspace(TRAIN)
+    assert train is not None
+    assert train.session.spec.task == "reverse"
+    assert train.settings.task.currentText() == "Reverse"
 
 
 def test_the_palette_can_undo(person: "Person") -> None:

@@ -112,7 +112,7 @@ class Playground(QObject):
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.gesture_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
-        self.spine.table_requested.connect(self._on_table_requested)
+        self.spine.table_requested.connect(self.open_table)
         self.spine.sentence_requested.connect(self.focus_sentence)
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
         self.lenses.explain_requested.connect(self._on_explain_requested)
@@ -360,7 +360,8 @@ class Playground(QObject):
         self.body.make_room()
 
     @Slot(str)
-    def _on_table_requested(self, name: str) -> None:
+    def open_table(self, name: str) -> None:
+        """Show a table of the inputs, "" for the one that was open, and give it the focus."""
         self.body.unfold(0)
         if name:
             self.inputs.open_table(name)
