@@ -237,6 +237,7 @@ class StageFace(StageHeader):
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._is_revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
+        self._title_texts = None
         if self._shares and self._data is not None:
             self._data = with_source(self._data, self._trace, self.stage, self._view)
         self._strip = ""
