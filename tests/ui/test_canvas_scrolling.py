@@ -141,6 +141,23 @@ def test_a_held_cell_is_scrolled_to(small: "Person") -> None:
     assert is_whole(small, "context")
 
 
+def test_painting_scrolls_to_a_map_unless_one_is_in_view(small: "Person") -> None:
+    assert not is_whole(small, "scores")
+    small.playground.mask.toggle()
+    assert is_whole(small, "weights")
+    small.playground.mask.toggle()
+    small.playground.canvas.scroll_bar.setValue(0)
+    small.playground.canvas.show_card("scores")
+    assert not is_whole(small, "weights")
+    small.playground.mask.toggle()
+    assert is_whole(small, "scores")
+    small.playground.mask.toggle()
+    small.document.show(alone="inputs")
+    small.playground.mask.toggle()
+    assert small.document.view.alone is None
+    small.key(Key.Key_Escape)
+
+
 def test_tab_scrolls_to_the_card_that_it_reaches(small: "Person") -> None:
     small.card("inputs").setFocus(Qt.FocusReason.TabFocusReason)
     assert is_whole(small, "inputs")
