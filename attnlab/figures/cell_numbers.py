@@ -32,8 +32,9 @@ def draw_numbers(
     """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
 
     They have this many ``decimals`` if these fit; None: four if these fit, else two. Only if they may be ``rounded``
-    further, large ones have fewer than two where two do not fit. Between numbers side by side are ``air`` font sizes.
-    Only numbers inside the painter's clip are drawn. Returns whether there is room for numbers at all.
+    further, large ones have fewer than two where two do not fit. An exact zero is a "0", to tell it from a small number
+    that is rounded to 0.0000. Between numbers side by side are ``air`` font sizes. Only numbers inside the painter's
+    clip are drawn. Returns whether there is room for numbers at all.
     """
     if not _has_room(grid, data, fonts):
         return False
@@ -43,7 +44,10 @@ def draw_numbers(
         return False
     font, write = chosen
     pen = Pen(painter, font)
-    form = write if data.exponent is None else lambda value: write(factor * value) if value else "0"
+
+    def form(value: float) -> str:
+        return write(factor * value) if value else "0"
+
     empty = data.empty
     for index in range(grid.count):
         x, y = grid.origin(index)

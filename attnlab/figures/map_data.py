@@ -1,5 +1,6 @@
 """Maps to draw as a value: numbers, scale, masks, labels and marks; and frames around their cells."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,8 @@ class MapData:
     are crossed out. ``muted`` columns are grey. Without ``has_numbers`` only colours are drawn, and no
     numbers are written whose magnitude is below ``least_number``. The last ``aside``
     columns are no cells of the stage, such as the share of a sink. With an ``exponent`` the numbers are written in this
-    power of ten, which stands beside the title, and exact zeros as "0"; it is for gradients, which may all be small.
-    The ends of the colour bar are written in it too.
+    power of ten, which stands beside the title; it is for numbers that are all small. The ends of the colour bar are
+    written in it too.
     """
 
     values: NDArray[np.floating]
@@ -101,6 +102,22 @@ class MapData:
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+_SMALL = 1e-3
+"""If all numbers are below this, they would be rounded to zeros, which must not be shown."""
+
+
+def find_power(data: MapData) -> int | None:
+    """Return the power of ten in which the numbers of maps are written: the maps' own, or one for small numbers.
+
+    Weights are never written in one, nor the numbers of a head that is small on the common scale of its layer.
+    """
+    if data.exponent is not None or data.kind == "probability":
+        return data.exponent
+    sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
+    largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
+    return math.floor(math.log10(largest)) if 0 < largest < _SMALL else None
 
 
 def write_power_of_ten(exponent: int | None) -> str:

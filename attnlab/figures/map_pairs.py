@@ -15,7 +15,8 @@ T = TypeVar("T", bound=np.generic)
 def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = STATES) -> MapData:
     """Return the maps of two states in pairs, each map of ``then`` before the same map of ``now``.
 
-    Both have the same sizes and scale. If one has signed numbers, both have the colours of these.
+    Both have the same sizes and scale. If one has signed numbers, both have the colours of these. They are written in
+    the larger power of ten.
     """
 
     def pair(name: str) -> NDArray[np.bool_] | None:
@@ -31,6 +32,7 @@ def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = STATES) -> M
         titles = tuple(text for title in now.titles for text in (f"{title}, {names[0]}", title))
     return replace(
         now,
+        exponent=None if then.exponent is None or now.exponent is None else max(then.exponent, now.exponent),
         kind="signed" if "signed" in (then.kind, now.kind) else now.kind,
         values=values,
         titles=titles,

@@ -189,6 +189,17 @@ def test_numbers_that_would_be_rounded_to_zeros_are_written_in_a_power_of_ten() 
     assert "0.000000" in asked
 
 
+def test_an_exact_zero_differs_from_a_small_number_that_is_rounded_to_zeros() -> None:
+    def write(first: float) -> list[str]:
+        e = edits.fill(attnlab.preset("journey"), "W_v", "zeros")
+        e = edits.set_block(e, "W_v", 0, 0, np.array([[first, 1.0]]))
+        return texts(encode_figure(attnlab.compute(e), FigureSpec(("values",)), ".svg"))
+
+    assert write(0.0).count("0.0000") == 0
+    assert write(1e-6).count("0.0000") == 6
+    assert write(0.0).count("0") - write(1e-6).count("0") == 6
+
+
 def test_large_numbers_have_two_digits_where_these_fit() -> None:
     e = attnlab.preset("journey")
     large = attnlab.compute(edits.with_table(e, "embeddings", e.embeddings * 1e6))

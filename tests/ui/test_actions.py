@@ -287,6 +287,23 @@ def test_sections_can_be_searched(program: Program) -> None:
     assert found(program, "file") == ["Open a file…", "Export a picture…"]  # the title before the section
 
 
+def test_other_words_find_an_action_after_those_that_have_them_in_their_title(program: Program) -> None:
+    program.actions.add(Action("svg", "SVG of the page", "View", NOTHING, print))
+    assert found(program, "svg") == ["SVG of the page", "Export a picture…"]
+    assert found(program, "PNG") == ["Export a picture…"]
+    assert found(program, "vg") == []
+    assert found(program, "spread sheet") == []
+
+
+def test_a_long_list_of_parts_is_not_listed_for_its_title(program: Program) -> None:
+    letters = [chr(ord("a") + i) * 3 for i in range(26)] * 2
+    program.actions.add(
+        Action("many", "Open one of many…", "View", Context.of(program), print, parts=lambda _: letters, choose=print)
+    )
+    assert found(program, "many") == ["Open one of many…"]
+    assert found(program, "many qqq") == ["Open one of many: qqq"] * 2
+
+
 def test_scattered_letters_do_not_match(program: Program) -> None:
     program.actions.add(Action("latex", "Copy matrix as LaTeX", "File", NOTHING, print))
     assert found(program, "fill") == ["Mask: Masked scores (fill)"]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QPixmap
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from attnlab.attention.stages.explain import Cell
 from attnlab.document.settings import Settings
@@ -141,6 +141,23 @@ def test_a_held_cell_is_scrolled_to(small: "Person") -> None:
     assert is_whole(small, "context")
 
 
+def test_painting_scrolls_to_a_map_unless_one_is_in_view(small: "Person") -> None:
+    assert not is_whole(small, "scores")
+    small.playground.mask.toggle()
+    assert is_whole(small, "weights")
+    small.playground.mask.toggle()
+    small.playground.canvas.scroll_bar.setValue(0)
+    small.playground.canvas.show_card("scores")
+    assert not is_whole(small, "weights")
+    small.playground.mask.toggle()
+    assert is_whole(small, "scores")
+    small.playground.mask.toggle()
+    small.document.show(alone="inputs")
+    small.playground.mask.toggle()
+    assert small.document.view.alone is None
+    small.key(Key.Key_Escape)
+
+
 def test_tab_scrolls_to_the_card_that_it_reaches(small: "Person") -> None:
     small.card("inputs").setFocus(Qt.FocusReason.TabFocusReason)
     assert is_whole(small, "inputs")
@@ -170,6 +187,22 @@ def test_folded_inputs_open_with_the_table_that_was_chosen(small: "Person") -> N
     small.press("Edit the sentence")
     assert inputs.isVisible()
     assert inputs.sentence.hasFocus()
+
+
+def test_a_table_and_the_sentence_scroll_into_view_with_large_type(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down(size=(1024, 640), settings=Settings(theme="light", type_size=170))
+    inputs, table = person.playground.inputs, person.table
+
+    def is_seen(part: QWidget) -> bool:
+        place = part.rect().translated(part.mapTo(inputs.viewport(), QPoint(0, 0)))
+        return inputs.viewport().rect().contains(place)
+
+    person.press("Table X")
+    person.wait_for(lambda: is_seen(table))
+    assert is_seen(inputs.tabs["W_k"])
+    assert table.verticalScrollBar().maximum() == 0, "the last row is cut"
+    person.key(Key.Key_L, Mod.ControlModifier)
+    person.wait_for(lambda: is_seen(inputs.sentence))
 
 
 def test_inputs_folded_by_hand_stay_folded_in_a_wide_window(person: "Person") -> None:

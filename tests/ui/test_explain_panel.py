@@ -212,18 +212,18 @@ def test_a_weight_is_written_as_numbered_steps_with_the_numbers_on_the_cards(per
     values = person.painted("values")[0, 1]
     powers = np.exp(scaled.astype(np.float64))
     assert steps(person) == [
-        "1 Score query, key",
+        "1 Score, query times key",
         *(f"{q:.4f} times {k:.4f} = {q * k:.4f}" for q, k in zip(query, key, strict=True)),
         f"{person.painted('scores')[0, 2, 1]:.4f}",
         f"2 Scaled over √2: {scaled[1]:.4f}",
-        "3 Softmax e to the scaled over sum of the row",
+        "3 Softmax, e to the scaled over sum of the row",
         *(
             f"Weights, row of “starts”, {token}, {power:.4f}, weight {weight:.4f}"
             for token, power, weight in zip(person.experiment.tokens, powers, weights, strict=True)
         ),
         f"sum: {powers.sum():.4f}, weights 1.0000",
         f"{powers[1]:.4f} over {powers.sum():.4f} = {weights[1]:.4f}",
-        "4 Into the context weight times value",
+        "4 Into the context, weight times value",
         *(f"{weights[1]:.4f} times {v:.4f} = {weights[1] * v:.4f}" for v in values),
     ]
     assert "“starts” takes 23\N{NO-BREAK SPACE}% of its new value from “journey”." in [
@@ -334,7 +334,7 @@ def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Perso
     assert any(line.startswith("58 more, together") for line in steps(person))
     person.press("Show every term", QPushButton)
     products = arithmetic(person)[1]
-    assert sum(" times " in line for line in steps(person)) == 64
+    assert sum(" times " in line and " = " in line for line in steps(person)) == 64
     assert products.count("·") == 64
     assert value(products.removeprefix("= ")) == pytest.approx(person.painted("queries")[3, 2, 1], abs=5e-4)
     person.press("Show every term", QPushButton)

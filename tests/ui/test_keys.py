@@ -18,10 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.ui.app.command_words import WORDS
 from attnlab.ui.base.actions import Action
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.workspaces.lessons import LESSONS
 from attnlab.ui.workspaces.playground import PLAYGROUND
+from attnlab.ui.workspaces.train import TRAIN
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -207,6 +209,34 @@ def test_the_palette_finds_a_setting_and_opens_its_switch(person: "Person") -> N
         popup.close()
 
 
+def test_the_palette_finds_presets_tasks_tables_and_other_words(person: "Person") -> None:
+    assert set(WORDS) <= {action.id for action in person.window.actions_list}
+
+    def choose(query: str, title: str) -> None:
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        assert palette_titles(person)[0] == title
+        person.key(Key.Key_Return)
+
+    choose("example", "Open a preset…")
+    assert person.playground.gallery.isVisible()
+    person.playground.gallery.close()
+    choose("rotary", "Open a preset: Rotary positions")
+    person.settle()
+    assert person.document.scene.preset == "rope"
+    choose("W_k", "Edit the numbers: W_k")
+    assert person.playground.inputs.name == "W_k"
+    assert person.table.hasFocus()
+    choose("float64", "Device and number format: CPU float64")
+    assert person.document.scene.dtype == "float64"
+    choose("reverse", "Task: Reverse")
+    assert person.window.current == "train"
+    train = person.window.workspace(TRAIN)
+    assert train is not None
+    assert train.session.spec.task == "reverse"
+    assert train.settings.task.currentText() == "Reverse"
+
+
 def test_the_palette_can_undo(person: "Person") -> None:
     person.press("Biases")
     person.key(Key.Key_K, CTRL)
@@ -344,7 +374,25 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     cards = [name.split(":")[0] for name in names if " by " in name]
     assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context"]
     first_card = next(i for i, name in enumerate(names) if name.startswith("Inputs:"))
-    assert names.index("Sentence") < first_card
+    assert names.index("Sentence") < names.index("Figures on the cards") < first_card
+
+
+def test_tab_comes_to_a_table_of_an_entry_among_the_others(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down()
+    person.playground.open_preset("learned-positions")  # the table P is later than all other controls
+    person.settle()
+    person.playground.inputs.open_table("P")
+    names = [stop.accessibleName() for stop in tab_stops(person, 80)]
+    tabs = [name for name in names if name.startswith("Table ")]
+    assert tabs == ["Table X"], "arrows reach the others"
+    assert names[names.index("Table X") + 1] == "Numbers of P"
+    person.window.resize(1024, 640)
+    person.playground.body.unfold(0, on=False)
+    names = [stop.accessibleName() for stop in tab_stops(person, 80)]
+    at = names.index("Show the inputs")
+    strip = ["Edit the sentence", "Table X", "Table W_q", "Table W_k", "Table W_v", "Table P"]
+    assert names[at + 1 : at + 7] == strip
+    assert at < names.index("Figures on the cards")
 
 
 def test_every_control_has_a_name(sit_down: Callable[..., "Person"]) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.ui.widgets.subscripts import FormulaLabel
 from tests.ears import NAME, Ears, element, names
 
@@ -78,6 +79,16 @@ def test_steps_to_come_say_no_value(person: "Person", listening: None) -> None:
 
 
 @pytest.mark.slow
+def test_a_held_cell_that_is_hidden_again_has_no_new_value(person: "Person", ears: Ears) -> None:
+    person.click_cell("weights", 2, 1)
+    person.document.show(at=Place("weights", -1))
+    ears.forget()
+    person.press("Causal")
+    person.settle()
+    person.wait_for(lambda: len(ears.said) == 2)
+    assert ears.said == ["Causal on", "weights, starts to journey, not computed yet"]
+
+
 def test_equal_tokens_are_told_apart_by_their_position(sit_down: Callable[..., "Person"], ears: Ears) -> None:
     person = sit_down("the-cat-sat")
     tokens = person.labels("weights")[0]

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.ui.conftest import Person
 
@@ -193,6 +195,17 @@ def test_an_empty_sentence_is_explained_below_it_and_escape_restores_it(person: 
     person.key(Key.Key_Escape)
     assert (person.experiment, field.text(), person.message()) == (before, " ".join(JOURNEY), "")
     assert not said.isVisible()
+
+
+def test_a_file_dropped_on_the_sentence_is_opened_by_the_window(person: "Person", tmp_path: "Path") -> None:
+    field, mime = person.playground.inputs.sentence, QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "talk.attnlab"))])
+    mime.setText(str(tmp_path / "talk.attnlab"))  # as some file managers do
+    how = Qt.DropAction.CopyAction, mime, Button.LeftButton, Mod.NoModifier
+    QApplication.sendEvent(field, QDragEnterEvent(QPoint(9, 9), *how))
+    QApplication.sendEvent(field, QDropEvent(QPointF(9, 9), *how))
+    person.wait_for(lambda: person.message().startswith("There is no file"))
+    assert field.text() == " ".join(JOURNEY)
 
 
 def test_a_trailing_space_adds_no_history_entry(person: "Person") -> None:

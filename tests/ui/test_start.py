@@ -276,7 +276,7 @@ def test_a_newcomers_first_minute(person: "Person") -> None:
         for label in person.playground.explain.findChildren(QLabel)
     }
     assert told["Value of the cell"] == f"{person.painted('weights')[0, 2, 1]:.4f}"
-    assert "Softmax e^{scaled} ÷ sum of the row" in read_explained(person)
+    assert "Softmax, e^{scaled} ÷ sum of the row" in read_explained(person)
     person.table.setFocus()
     for _ in range(3):
         person.undo()

@@ -1,13 +1,11 @@
 """Draws the numbers in the cells of a figure: if they are legible, or whenever they fit, if requested."""
 
-import math
-
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from attnlab.figures.cell_numbers import draw_numbers, find_bright, write_cell_text
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_data import MapData
+from attnlab.figures.map_data import MapData, find_power
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import NUMBER_PX, make_figure_font
@@ -15,21 +13,14 @@ from attnlab.figures.text import Pen
 
 _READABLE_PX, _LEAST_PX = 8, 4
 """The smallest font sizes of automatic numbers and of requested numbers."""
-_SMALL = 1e-3
-"""If all numbers are below this, they would be rounded to zeros, which a figure must not show."""
 
 
 def choose_power(data: MapData, spec: FigureSpec) -> int | None:
-    """Return the power of ten in which a figure writes the numbers of maps: the maps' own, or one for small numbers.
+    """Return the power of ten in which a figure writes the numbers of maps.
 
-    Weights are never written in one, nor numbers whose decimals the user has chosen, nor those of a head that is small
-    on the common scale of its layer.
+    Without numbers, and with decimals that the user has chosen, it is the maps' own.
     """
-    if data.exponent is not None or data.kind == "probability" or spec.numbers == "off" or spec.decimals is not None:
-        return data.exponent
-    sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
-    largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
-    return math.floor(math.log10(largest)) if 0 < largest < _SMALL else None
+    return data.exponent if spec.numbers == "off" or spec.decimals is not None else find_power(data)
 
 
 def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec) -> bool:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.subscripts import draw_piece, places
+from attnlab.ui.app.command_words import WORDS
 from attnlab.ui.base.actions import Action, ActionList
 from attnlab.ui.base.fuzzy import Match, close
 from attnlab.ui.base.guard import guarded
@@ -19,6 +20,8 @@ from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
 _BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
+_BY_WORD = 6.0  # a match by another word counts as one in the midst of a title
+_MOST_LISTED = 30  # of more parts, those are listed that the query names, and none for the title before them
 _ELSEWHERE = 6.0  # among matches that differ in length only, those that leave the visible workspace come last
 
 
@@ -55,7 +58,8 @@ def search(actions: ActionList, query: str) -> list[Found]:
 
 
 def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
-    """Return the text of an action that matches a query best: its title, a name in what it opens, or its section."""
+    """Return the text of an action that a query matches, the best first: by its title, a name in what it opens, another
+    word for it, or its section."""
     title = action.current_title()
     if (hit := close(query, title)) is not None:
         return title, hit
@@ -64,18 +68,30 @@ def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
     hits = [(each, hit) for each in inside if (hit := close(query, each)) is not None]
     if hits:
         return max(hits, key=lambda each: each[1].score)
+    if (hit := _find_word(action, query)) is not None:
+        return title, hit
     section, _, rest = query.strip().partition(" ")
     if action.section.lower().startswith(section.lower()) and (hit := close(rest, title)) is not None:
         return title, Match(hit.score - _BY_SECTION, hit.places)
     return None
 
 
+def _find_word(action: Action[Any], query: str) -> Match | None:
+    """Return a match with one of an action's other words that begins with a query; None without one."""
+    wanted = query.strip().lower()
+    words = [word for word in WORDS.get(action.id, "").split() if wanted and word.startswith(wanted)]
+    hits = [hit for word in words if (hit := close(wanted, word)) is not None]
+    return Match(max(hit.score for hit in hits) - _BY_WORD, ()) if hits else None
+
+
 def _fit_parts(action: Action[Any], query: str) -> list[tuple[str, str, Match]]:
     """Return the parts of an action that can be chosen and match a query, each with its line; none without a query."""
     if action.choose is None or not query.strip():
         return []
-    lines = ((part, f"{action.current_title().rstrip('…')}: {part}") for part in action.current_parts())
-    return [(part, line, hit) for part, line in lines if (hit := close(query, line)) is not None]
+    title, parts = action.current_title().rstrip("…"), action.current_parts()
+    lines = [(part, f"{title}: {part}") for part in parts]
+    hits = [(part, line, hit) for part, line in lines if (hit := close(query, line)) is not None]
+    return [each for each in hits if len(parts) <= _MOST_LISTED or each[2].places[-1] > len(title)]
 
 
 @guarded

@@ -26,7 +26,16 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
     beside = on(w, PLAYGROUND, show=False)
     drawn = "As pixels and as SVG, with the settings of the last figure"
     return [
-        Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
+        Action(
+            "presets",
+            "Open a preset…",
+            "File",
+            play,
+            lambda p: p.open_gallery(),
+            ("Ctrl+P",),
+            parts=lambda _: _list_presets(),
+            choose=lambda p, title: p.open_preset(_list_presets()[title]),
+        ),
         Action("open", "Open a file…", "File", beside, lambda _: _ask_open(w), ("Ctrl+O",)),
         restore,
         Action("weights-in", "Import weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
@@ -49,6 +58,16 @@ def make_file_actions(w: Host, restore: Action[Any]) -> list[Action[Any]]:
             _export,
             ("Ctrl+E",),
             hint="In Train and Models, the maps that are shown",
+        ),
+        Action(
+            "copy-number",
+            "Copy the number of the held cell",
+            "File",
+            beside,
+            lambda p: p.code.copy_number(),
+            ("Ctrl+C",),
+            enabled=lambda _: w.current == PLAYGROUND.name,
+            hint="With every digit",
         ),
         Action(
             "copy-picture",
@@ -108,6 +127,13 @@ def _models(w: Host) -> "Tools | None":
 def _is_ready(w: Host) -> bool:
     p = w.workspace(PLAYGROUND)
     return p is not None and p.code.ready
+
+
+def _list_presets() -> dict[str, str]:
+    """Return the names of the presets by their titles."""
+    from attnlab.attention.examples.presets import PRESETS
+
+    return {each.title: name for name, each in PRESETS.items()}
 
 
 def _has_canvas(w: Host) -> bool:

@@ -26,7 +26,16 @@ def make_window_actions(w: "MainWindow") -> list[Action[Any]]:
     files = [*make_file_actions(w, make_restore_action(unsaved)), *code_actions(play)]
     files += [*make_recent_actions(w), *make_unsaved_actions(unsaved)]
     workspaces = [action for kind in w.kinds for action in kind.actions(w)]
-    return [*files, *_edit(w), *workspaces, _drawing(w), *make_settings_actions(w), *_window(w), *make_help_actions(w)]
+    return [
+        *files,
+        *_edit(w),
+        *workspaces,
+        _task(w),
+        _drawing(w),
+        *make_settings_actions(w),
+        *_window(w),
+        *make_help_actions(w),
+    ]
 
 
 class Undoable(Protocol):
@@ -81,6 +90,33 @@ def _edit(w: "MainWindow") -> list[Action[Any]]:
         ),
         Action("history", "History…", "Edit", on(w, PLAYGROUND), lambda p: p.open_history(), ("Ctrl+H",)),
     ]
+
+
+def _task(w: "MainWindow") -> Action[Any]:
+    def choose(window: "MainWindow", title: str) -> None:
+        window.show_workspace(TRAIN.name)
+        if (train := window.workspace(TRAIN)) is not None:
+            train.choose_task(title)
+
+    hint = "The task that a tiny model learns"
+    return Action(
+        "train-task",
+        "Task…",
+        "Train",
+        once_loaded(w),
+        lambda window: choose(window, ""),
+        parts=_list_tasks,
+        choose=choose,
+        hint=hint,
+    )
+
+
+def _list_tasks(window: "MainWindow") -> list[str]:
+    if not window.loaded:
+        return []
+    from attnlab.training.tasks import TASKS
+
+    return [task.title for task in TASKS.values()]
 
 
 def _drawing(w: "MainWindow") -> Action[Any]:

@@ -23,6 +23,7 @@ from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.file_name import name_state
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
+from attnlab.ui.playground.stage_face import StageFace
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -121,11 +122,22 @@ class CodeExport(QObject):
         )
         self._copy_table(block, f"{_format_size(block)} of {name}", form)
 
+    def copy_number(self) -> None:
+        """Copy the number of the held cell with every digit, for the state that its card shows."""
+        cards = self._playground.lenses.stack.findChildren(StageFace)
+        text = next(filter(None, (card.write_held() for card in cards if card.isVisible())), "")
+        if not text:
+            self._say("Click the cell of a map first; then its number can be copied.")
+            return
+        if not any(map(str.isdigit, text)):
+            self._say(f"The held cell has no number to copy: {text}.")
+            return
+        QGuiApplication.clipboard().setText(text.replace("−", "-"))
+        self._note(f"Copied {text}")
+
     def copy_stage(self, form: str, stage: str, head: int | str) -> None:
         """Copy a stage as the cards show it: the present numbers, the pinned ones or their difference."""
-        from attnlab.ui.export.figure_saving import (
-            make_table,
-        )  # with all that draws figures: the start does not need it
+        from attnlab.ui.export.figure_saving import make_table  # with all that draws figures: not for the start
 
         trace, reply = self._find_trace(), self._playground.reply
         if trace is None or reply is None or reply.trace is None:

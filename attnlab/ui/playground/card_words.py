@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.table import Stage, about
-from attnlab.figures.map_data import MapData, write_power_of_ten
-from attnlab.figures.stage_data import find_exponent
+from attnlab.figures.map_data import MapData
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -12,15 +11,14 @@ if TYPE_CHECKING:
 _GAP = "   "
 
 
-def shape_text(trace: "Trace", name: str) -> str:
+def shape_text(trace: "Trace", name: str, power: str) -> str:
     """Return the shape of a stage as a header shows it: ``8 × 6×6``, or ``6×6`` without heads.
 
-    Before it stands the power of ten of small gradients.
+    Before it stands the power of ten of small numbers, "" for none.
     """
     shape = trace.array(name).shape
     text = f"{shape[-2]}×{shape[-1]}"
     text = f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
-    power = write_power_of_ten(find_exponent(trace, trace.stage(name)))
     return f"{power}{_GAP}{text}" if power else text
 
 

@@ -1,9 +1,11 @@
 """The inputs: one or two sequences, every table of numbers, and the sizes. Turns the user's changes into edits."""
 
 from collections.abc import Hashable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
@@ -66,7 +68,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self.table = MatrixTable()
         self.table.edited.connect(self._on_edited)
         self.table.message_raised.connect(self._on_table_message)
-        column.addWidget(self.table, 100)
+        column.addWidget(self.table, 10_000)  # all of the room before the stretch below gets any
         self._message = QLabel()
         self._message.setProperty("role", "error_caption")
         self._message.setWordWrap(True)
@@ -146,6 +148,8 @@ class InputsPanel(FollowsTheme, QScrollArea):
         button.clicked.connect(self._on_tab_clicked)
         button.hide()
         self._tab_row.addWidget(button)
+        if button.parent() is not None:  # a later one, which would come after the sizes
+            self.setTabOrder(list(self.tabs.values())[-1], button)
         self.tabs[name] = button
 
     @property
@@ -157,6 +161,17 @@ class InputsPanel(FollowsTheme, QScrollArea):
         """Open another table."""
         self._name = name
         self._refresh_table()
+
+    def scroll_to(self, part: QWidget) -> None:
+        """Show the sentence or the table whole, or its upper part, with the title above it where both fit."""
+        QTimer.singleShot(0, self, partial(self._scroll_to, part))  # once the columns have their widths
+
+    def _scroll_to(self, part: QWidget) -> None:
+        section = self._sections[2 if part is self.table else 0]
+        top, bottom = (each.mapTo(self.body, QPoint(0, 0)).y() - 8 for each in (section, part))
+        bottom += part.height() + 16
+        bar, room = self.verticalScrollBar(), self.viewport().height()
+        bar.setValue(min(max(bar.value(), bottom - room), top))
 
     def measure_least_height(self) -> int:
         """Return the least height in pixels that shows all parts down to the buttons below the table."""
@@ -365,6 +380,10 @@ class InputsPanel(FollowsTheme, QScrollArea):
     @Slot(bool)
     def _on_biases(self, on: bool) -> None:
         self._edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_table()  # there may be a scroll bar below it now, or none
 
     def sizeHint(self) -> QSize:
         """Return the width of the widest row of controls, with room for a scroll bar."""

@@ -45,13 +45,13 @@ class LensArea(QWidget):
         self._shown: tuple[Trace, View] | None = None
         self._lenses: dict[str, Lens] = {}
         self._pinned: Trace | None = None
+        self.bar = LensBar(self)  # first, as Tab follows the order of creation
         self.stack = QStackedWidget(self)
         self.canvas = Canvas(self.stack)
         self.stack.addWidget(self.canvas)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.bar = LensBar(self)
         self.bar.tab_chosen.connect(self._on_tab_chosen)
         self.bar.strips.clicked.connect(self.strips_toggled)
         self.bar.pin.clicked.connect(self.pin_toggled)

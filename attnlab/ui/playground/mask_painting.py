@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from attnlab.attention import edits
 from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.ui.playground.lens_bar import CANVAS
 
 if TYPE_CHECKING:
@@ -28,16 +29,26 @@ class MaskPainting(QObject):
         self.set_painting(not self._playground.canvas.painting)
 
     def set_painting(self, on: bool) -> None:
-        """Start or stop painting; starting shows the canvas, as only its cards can be painted."""
+        """Start or stop painting; starting shows a map on the canvas, as only its cards can be painted."""
         playground = self._playground
         playground.canvas.set_painting(on)
         playground.top_bar.switches.show_painting(on)
         if on:
             playground.lenses.open_lens(CANVAS)
             playground.comparison.look("present")
+            self._show_map()
             playground.step_bar.show_note(HINT)
         elif playground.step_bar.message == HINT:
             playground.step_bar.show_message("")
+
+    def _show_map(self) -> None:
+        """Scroll to the weights, unless a card that can be painted is whole in view."""
+        canvas, document = self._playground.canvas, self._playground.document
+        if document.view.alone is not None and not BY_NAME[document.view.alone].is_map:
+            document.show(alone=None)
+        maps = [card.geometry() for card in canvas.cards.values() if card.stage.is_map and card.isVisible()]
+        if not any(map(canvas.rect().contains, maps)):
+            canvas.show_card("weights")
 
     @Slot()
     def clear(self) -> None:

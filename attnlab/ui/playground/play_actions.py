@@ -64,6 +64,15 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
             lambda p: p.mask.clear(),
             enabled=lambda p: p.document.experiment.config.mask is not None,
         ),
+        Action(
+            "numbers",
+            "Edit the numbers…",
+            "Layer",
+            play,
+            lambda p: p.open_table(""),
+            parts=_list_tables,
+            choose=lambda p, title: p.open_table(_list_tables(p)[title]),
+        ),
         Action("sentence", "Edit the sentence", "Layer", play, lambda p: p.focus_sentence(), ("Ctrl+L",)),
         *(
             Action(
@@ -77,7 +86,21 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
             )
             for name, title in SWITCHES.items()
         ),
+        Action(
+            "device",
+            "Device and number format…",
+            "Layer",
+            play,
+            lambda p: p.top_bar.device.open(),
+            parts=lambda p: p.top_bar.device.list_entries(),
+            choose=lambda p, entry: p.top_bar.device.choose_entry(entry),
+        ),
     ]
+
+
+def _list_tables(playground: "Playground") -> dict[str, str]:
+    """Return the names of the tables of numbers by their titles."""
+    return {tab.text(): name for name, tab in playground.inputs.tabs.items() if not tab.isHidden()}
 
 
 def _open_switch(name: str, playground: "Playground") -> None:

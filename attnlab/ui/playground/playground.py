@@ -66,13 +66,13 @@ class Playground(QObject):
         self.header = Header(self.document, devices(), page)  # first, as Tab follows the order of creation
         self.top_bar = self.header.top_bar
         self.body = Columns(page)
+        self.spine = InputsSpine(document=self.document, parent=self.body)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
         MessageLife(self.step_bar, lambda: self.numbers.warning)
-        self.spine = InputsSpine(document=self.document, parent=self.body)
         self.body.fill(self.spine, self.inputs, self.lenses, self.explain, self.lenses)
         self.gallery = PresetGallery(parent)
         self.history = HistoryList(parent)
@@ -112,7 +112,7 @@ class Playground(QObject):
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.gesture_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
-        self.spine.table_requested.connect(self._on_table_requested)
+        self.spine.table_requested.connect(self.open_table)
         self.spine.sentence_requested.connect(self.focus_sentence)
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)
         self.lenses.explain_requested.connect(self._on_explain_requested)
@@ -360,11 +360,13 @@ class Playground(QObject):
         self.body.make_room()
 
     @Slot(str)
-    def _on_table_requested(self, name: str) -> None:
+    def open_table(self, name: str) -> None:
+        """Show a table of the inputs, "" for the one that was open, and give it the focus."""
         self.body.unfold(0)
         if name:
             self.inputs.open_table(name)
         self.inputs.table.setFocus()
+        self.inputs.scroll_to(self.inputs.table)
 
     @Slot()
     def _on_inputs_fold_requested(self) -> None:
@@ -391,3 +393,4 @@ class Playground(QObject):
             self.body.unfold(0)
         self.inputs.sentence.setFocus()
         self.inputs.sentence.selectAll()
+        self.inputs.scroll_to(self.inputs.sentence)

@@ -210,6 +210,12 @@ class StageFace(StageHeader):
             return f"{self._data.row_labels[cell.row]} → {self._data.column_labels[cell.column]}: {COVERED}"
         return cell_text(self._data, self._find_map(cell.head), cell.row, cell.column)
 
+    def write_held(self) -> str:
+        """Return the exact value of the held cell, or the word that stands for it; "" if no cell here is held."""
+        if self.current_cell is None or self._view is None or self._view.cell is None:
+            return ""
+        return self.hover_text(self._view.cell).rpartition(": ")[2]
+
     def _find_map(self, head: int | None) -> int:
         """Return the index of the map of a head: the present one if a pinned one stands before it."""
         return len(self._heads) - 1 - self._heads[::-1].index(head)
@@ -231,6 +237,7 @@ class StageFace(StageHeader):
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._is_revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
+        self._title_texts = None
         if self._shares and self._data is not None:
             self._data = with_source(self._data, self._trace, self.stage, self._view)
         self._strip = ""

@@ -42,7 +42,8 @@ class StageHeader(CanvasCard):
                 formula = self.stage.formula(e)
                 if self._shares:
                     formula = rf"{sources(self.stage, e)[0].formula(e)},\; {formula}"
-                self._title_texts = shape_text(self._trace, self.stage.name), formula
+                power = self._data.power if self._data is not None else ""
+                self._title_texts = shape_text(self._trace, self.stage.name, power), formula
         return self._title_texts
 
     def shape_text(self) -> str:

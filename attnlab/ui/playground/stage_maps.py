@@ -14,7 +14,7 @@ from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of, sources
 from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.base.spoken_text import NOT_YET
-from attnlab.figures.map_data import MapData
+from attnlab.figures.map_data import MapData, find_power
 from attnlab.figures.map_pairs import pair_maps
 from attnlab.figures.scales import Scale, find_scale, join_scales
 from attnlab.figures.stage_data import find_muted, find_stage_scale, make_stage_data
@@ -102,7 +102,7 @@ def _make_difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View"
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
     data = _make_bare(trace, stage, view, change, "signed", masked, titles)
-    return Look(_group_columns(data, trace, stage), heads)
+    return Look(_group_columns(replace(data, exponent=find_power(data)), trace, stage), heads)
 
 
 def _make_bare(
@@ -130,7 +130,7 @@ def _make_look(trace: "Trace", stage: Stage, view: "View", scale: Scale) -> Look
     values, heads, titles = _choose_maps(trace, stage, view)
     colouring, unknown = view.colouring(stage.name), find_unknown(trace, stage, view)
     data = make_stage_data(trace, stage, values, scale, view.head, titles, colouring, unknown)
-    return Look(_group_columns(data, trace, stage), heads)
+    return Look(_group_columns(replace(data, exponent=find_power(data)), trace, stage), heads)
 
 
 def with_source(data: MapData, trace: "Trace", stage: Stage, view: "View") -> MapData:

@@ -124,8 +124,10 @@ class StepsView(HasCells, KeepsKeys, FollowsTheme, QWidget):
             assert item.term is not None
             return speak_term(item.term)
         number = f"{item.number} " if item.number else ""
+        note = plain(item.step.note).replace(" · ", " × ")  # speech makes a comma of a dot
         result = f": {item.term.result}" if item.term is not None else ""
-        return f"{number}{item.step.title} {plain(item.step.note)}".strip() + result
+        pause = "" if note[:3] in ("", "of ") or note[0] in "÷×" else ","
+        return f"{number}{item.step.title}{pause} {note}".strip() + result
 
     def read_lines(self) -> list[str]:
         """Return all lines as plain text, in order."""

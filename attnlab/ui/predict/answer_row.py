@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetricsF, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from attnlab.base.spoken_text import speak_text
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
@@ -44,7 +45,7 @@ class AnswerRow(QWidget):
     def set_place(self, place: str) -> None:
         """Name the cell: ``starts → journey``."""
         self.place.setText(place)
-        self.field.setAccessibleName(f"Your answer for {place}")
+        self.field.setAccessibleName(f"Your answer for {speak_text(place)}")
         self.field.setToolTip("Type a number such as 0.38, 3/8, −∞ or masked, then press Enter")
 
     def set_zoom(self, zoom: float) -> None:

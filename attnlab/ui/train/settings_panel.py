@@ -132,6 +132,13 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self._take(replace(spec, options={**spec.options, files[task]: path}))
         self.show_spec(self._spec)
 
+    def choose_task(self, title: str) -> None:
+        """Choose the task with a title, and give the focus to the list of tasks; "" only gives it the focus."""
+        if (at := self.task.findText(title)) >= 0:
+            self.task.setCurrentIndex(at)
+            self._on_task_chosen(at)
+        self.task.setFocus()
+
     def add_section(self, widget: QWidget) -> None:
         """Put a section below the settings, such as the runs."""
         self._runs.addWidget(widget)

@@ -198,6 +198,13 @@ class TrainWorkspace(QObject):
         """Show a sentence below the time line."""
         self.footer.show_message(sentence)
 
+    def choose_task(self, title: str) -> None:
+        """Choose the task with a title, unless a model is in training; "" goes to the list of tasks."""
+        if title and self.session.alive:
+            self.say("Stop or reset the training to choose another task.")
+        else:
+            self.settings.choose_task(title)
+
     @property
     def is_shown(self) -> bool:
         """Whether this workspace is the visible one."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 
 import attnlab
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages.walk import Place
 from attnlab.files.export.code_notebook import notebook
 from attnlab.files.export.matrix_text import FORMATS, make_input_table
 from attnlab.files.export.script import script
@@ -209,6 +210,23 @@ def test_a_copied_difference_has_the_numbers_that_export_writes(
         assert copied == exported
         person.wait_for(lambda: person.window.findChild(ExportDialog) is None)
     person.playground.comparison.look("present")
+
+
+def test_the_number_of_the_held_cell_is_copied_with_every_digit(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("causal-5x8")
+    person.click_cell("weights", 3, 1)
+    note = told(person, lambda: person.key(Key.Key_C, Mod.ControlModifier))
+    assert np.float32(clipboard()) == person.painted("weights")[0, 3, 1]
+    assert note == f"Copied {clipboard()}"
+    person.click_cell("weights", 1, 3)
+    note = told(person, lambda: person.key(Key.Key_C, Mod.ControlModifier))
+    assert note == "The held cell has no number to copy: masked."
+    person.click_cell("scores", 3, 1)
+    person.document.show(at=Place("scores", asked=((3, 1),)))
+    note = told(person, lambda: person.key(Key.Key_C, Mod.ControlModifier))
+    assert "covered" in note, "the answer to a question is not for copying"
+    person.playground.let_go()
+    assert run(person, "copy-number") == "Click the cell of a map first; then its number can be copied."
 
 
 def test_the_script_is_that_of_the_current_state(sit_down: "Callable[..., Person]") -> None:

@@ -1,7 +1,7 @@
 """Fields that pass undo and redo to the window once they have nothing of their own to undo."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
+from PySide6.QtGui import QDragEnterEvent, QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from attnlab.base.counted import format_bounds
@@ -27,6 +27,12 @@ class TextField(KeepsKeys, QLineEdit):
             event.ignore()
             return False
         return super().event(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.ignore()  # a file is for the window, which opens it; Qt would write its name here
+        else:
+            super().dragEnterEvent(event)
 
     def keeps_key(self, event: QKeyEvent) -> bool:
         return self._gives_up(event)  # otherwise the window would clear its selection

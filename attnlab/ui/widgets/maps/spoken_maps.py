@@ -45,7 +45,8 @@ def name_cell(
     value, nor does one that the mask hides or that is not computed yet.
     """
     value = describe_value(data, cell, covered)
-    return ", ".join([*filter(None, title), name_place(data, cell, tokens), f"now {value}" if now else value])
+    value = f"now {value}" if now and value != NOT_YET else value
+    return ", ".join([*filter(None, title), name_place(data, cell, tokens), value])
 
 
 def are_tokens(labels: Sequence[str]) -> bool:
