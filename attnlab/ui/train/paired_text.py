@@ -23,9 +23,12 @@ def pair_tokens(
 ) -> Iterator[Pair]:
     """Yield the asked tokens, then those expected, each with its prediction, from the first on until ``width`` is full.
 
-    ``measure`` returns the width of a text. If not all fit, … stands at the end of both lines.
+    An arrow leads from one text to another; a single asked token is the one that the same text begins with. ``measure``
+    returns the width of a text. If not all fit, … stands at the end of both lines.
     """
     columns = [(visible(token), "", False) for token in asked]
+    if len(asked) > 1 and pairs:
+        columns.append((" → ", "", False))
     columns += [(_show(e), visible(p) if e != p else _show(p), e != p) for e, p in pairs]
     x, dots = 0.0, measure("…")
     for place, (above, below, wrong) in enumerate(columns):

@@ -337,6 +337,10 @@ def test_each_prediction_of_a_text_stands_below_its_token(student: "Student", mo
     assert "".join(text for _, _, text in below).startswith("mwl mt we")
     assert [x for x, _, _ in above] == [x for x, _, _ in below]
     assert above[-1][2] == below[-1][2] == "…"
+    at.clear()
+    written.show_rows([PredictionRow(tuple("so be it"), tuple("ça va"), tuple("ça va"))])  # of two languages
+    written.grab()
+    assert "".join(text for _, y, text in at[1:] if y == at[1][1]).startswith("so␣be␣it → ça")
 
 
 @pytest.mark.slow
