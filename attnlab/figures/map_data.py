@@ -113,7 +113,7 @@ def find_power(data: MapData) -> int | None:
 
     Weights are never written in one, nor the numbers of a head that is small on the common scale of its layer.
     """
-    if data.exponent is not None or data.kind == "probability":
+    if data.exponent is not None or data.kind == "probability" or data.limit >= _SMALL:  # to look at all takes long
         return data.exponent
     sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
     largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
