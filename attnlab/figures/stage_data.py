@@ -1,6 +1,5 @@
 """The maps of a computed stage with everything that is drawn on them: labels, scale, masks, sinks and dropped cells."""
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from attnlab.attention.axes import labels
 from attnlab.attention.stages.evaluate import find_dropped
 from attnlab.attention.stages.presence import is_gradient
 from attnlab.attention.stages.table import Stage, kind_of
-from attnlab.figures.map_data import MapData
+from attnlab.figures.map_data import MapData, floor_power
 from attnlab.figures.scales import AUTOMATIC, Colouring, Scale, find_scale, find_sinks
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def choose_exponent(values: NDArray[np.floating], small: float = _SMALL) -> int:
     """Return the power of ten in which derivatives are written: that of the largest if it is ``small``, else 0."""
     sizes = np.abs(values)
     largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
-    return math.floor(math.log10(largest)) if 0 < largest < small else 0
+    return floor_power(largest) if 0 < largest < small else 0
 
 
 def find_muted(trace: "Trace", stage: Stage, colouring: Colouring) -> tuple[int, ...]:

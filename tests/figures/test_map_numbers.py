@@ -12,9 +12,11 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from attnlab.figures.cell_numbers import draw_numbers, write_cell_text
 from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_data import find_power
 from attnlab.figures.map_labels import draw_labels, draw_titles
 from attnlab.figures.map_painter import draw_cells
 from attnlab.figures.palette import DARK_INK, LIGHT, LIGHT_INK, Palette, compute_contrast
+from attnlab.figures.scales import find_scale
 from attnlab.figures.text import Pen, _lay_out
 from tests.figures.painted import (
     SIDE,
@@ -343,3 +345,11 @@ def test_one_map_needs_no_title(face: QFont) -> None:
     grid = grid_of(data, labels=12)
     plain = picture(LIGHT, lambda painter: None)
     assert picture(LIGHT, lambda painter: draw_titles(painter, grid, data, LIGHT, face)) == plain
+
+
+def test_the_power_of_ten_of_the_smallest_numbers_has_a_factor() -> None:
+    values = np.array([[[-5e-324, 1e-309]]])
+    data = replace(data_of(values, "signed"), scale=find_scale(values, "signed", None))
+    powered = replace(data, exponent=find_power(data))
+    assert powered.power == "× 10⁻³⁰⁸"
+    assert powered.values[0, 0, 1] * powered.factor == pytest.approx(0.1)

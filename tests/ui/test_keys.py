@@ -218,9 +218,10 @@ def test_the_palette_finds_presets_tasks_tables_and_other_words(person: "Person"
         assert palette_titles(person)[0] == title
         person.key(Key.Key_Return)
 
-    choose("example", "Open a preset…")
-    assert person.playground.gallery.isVisible()
-    person.playground.gallery.close()
+    for query in ("example", "presets"):
+        choose(query, "Open a preset…")
+        assert person.playground.gallery.isVisible()
+        person.playground.gallery.close()
     choose("rotary", "Open a preset: Rotary positions")
     person.settle()
     assert person.document.scene.preset == "rope"

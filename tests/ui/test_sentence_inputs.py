@@ -206,6 +206,11 @@ def test_a_file_dropped_on_the_sentence_is_opened_by_the_window(person: "Person"
     QApplication.sendEvent(field, QDropEvent(QPointF(9, 9), *how))
     person.wait_for(lambda: person.message().startswith("There is no file"))
     assert field.text() == " ".join(JOURNEY)
+    mime.setUrls([QUrl("https://arxiv.org")])
+    mime.setText("a link")
+    link = QDragEnterEvent(QPoint(9, 9), *how)
+    QApplication.sendEvent(field, link)
+    assert link.isAccepted(), "a link of a browser is text"
 
 
 def test_a_trailing_space_adds_no_history_entry(person: "Person") -> None:

@@ -1,7 +1,7 @@
 """Other words for actions, by which the command palette finds them: those of other programs and of newcomers."""
 
 WORDS = {
-    "presets": "examples samples demos gallery",
+    "presets": "presets examples samples demos gallery",
     "open": "load",
     "weights-in": "load checkpoint safetensors",
     "export": "image figure png svg pdf spreadsheet",
@@ -18,7 +18,7 @@ WORDS = {
     "output": "projection",
     "second-sequence": "cross-attention self-attention encoder memory",
     "clear-mask": "remove delete reset",
-    "numbers": "embeddings matrix table query key value shape size",
+    "numbers": "embeddings matrix tables query key value shape size",
     "device": "gpu cuda precision",
     "sentence": "tokens text input prompt",
     "switch-scale": "sqrt square root",
@@ -42,7 +42,7 @@ WORDS = {
     "present": "slides slideshow lecture projector speaker timer",
     "present-first": "slides slideshow lecture speaker",
     "exercise": "quiz questions test homework blanks",
-    "train-task": "examples data",
+    "train-task": "tasks examples data",
     "train-stop": "cancel pause",
     "train-reset": "restart",
     "train-runs": "delete rename",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
@@ -24,6 +24,7 @@ from attnlab.ui.export.file_name import name_state
 from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.colour_menu import make_colour_menu
 from attnlab.ui.playground.stage_face import StageFace
+from attnlab.ui.widgets.subscripts import BREAK
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
 
 TITLES = {"latex": "LaTeX", "numpy": "NumPy", "markdown": "Markdown", "csv": "CSV"}
+_PLAIN = str.maketrans({BREAK: "", "\N{NO-BREAK SPACE}": " ", "\u2028": "\n", "\u2029": "\n"})
+"""How characters that only lay out a label are copied."""
 
 SCRIPT, NOTEBOOK = ".py", ".ipynb"
 _KINDS = {SCRIPT: ("PyTorch script", "Python (*.py)"), NOTEBOOK: ("Jupyter notebook", "Jupyter notebooks (*.ipynb)")}
@@ -123,7 +126,14 @@ class CodeExport(QObject):
         self._copy_table(block, f"{_format_size(block)} of {name}", form)
 
     def copy_number(self) -> None:
-        """Copy the number of the held cell with every digit, for the state that its card shows."""
+        """Copy the number of the held cell with every digit, for the state that its card shows.
+
+        Text that is selected in a label with the focus is copied instead: Qt gives the key to the window first.
+        """
+        label = QApplication.focusWidget()
+        if isinstance(label, QLabel) and label.hasSelectedText():
+            QGuiApplication.clipboard().setText(label.selectedText().translate(_PLAIN))
+            return
         cards = self._playground.lenses.stack.findChildren(StageFace)
         text = next(filter(None, (card.write_held() for card in cards if card.isVisible())), "")
         if not text:

@@ -47,7 +47,7 @@ def make_lesson_actions(controller: "Context[LessonController]") -> list[Action[
             "Answer the question",
             "Lessons",
             controller,
-            lambda d: d.panel is not None and d.panel.focus_question(),
+            lambda d: d.focus_question(),
             ("Alt+Q",),
             enabled=lambda d: d.panel is not None and d.panel.asks,
             hint="Go to its first field or choice",

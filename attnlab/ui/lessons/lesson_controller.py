@@ -85,6 +85,12 @@ class LessonController(QObject):
             self.refuse(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
         return True
 
+    def focus_question(self) -> None:
+        """Show the playground, and go to the question of the open lesson's step."""
+        if self.panel is not None:
+            self._window.show_workspace(PLAYGROUND.name)
+            self.panel.focus_question()
+
     def close(self) -> None:
         """Close the open lesson; the playground keeps its state."""
         self.player.close()

@@ -126,7 +126,7 @@ class StepsView(HasCells, KeepsKeys, FollowsTheme, QWidget):
         number = f"{item.number} " if item.number else ""
         note = plain(item.step.note).replace(" · ", " × ")  # speech makes a comma of a dot
         result = f": {item.term.result}" if item.term is not None else ""
-        pause = "" if note[:3] in ("", "of ") or note[0] in "÷×" else ","
+        pause = "," if note and not note.startswith(("of ", "÷", "×")) else ""
         return f"{number}{item.step.title}{pause} {note}".strip() + result
 
     def read_lines(self) -> list[str]:

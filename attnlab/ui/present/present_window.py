@@ -118,10 +118,15 @@ class PresentWindow(QWidget):
 
     @Slot()
     def _undo(self) -> None:
-        """Undo an edit of this presentation; one from before it could remove a stage of which a slide of a tour is."""
+        """Undo an edit of this presentation, but not the state that a slide brought along.
+
+        An edit from before the presentation could remove the stage that a slide of a tour shows.
+        """
         document = self._playground.document
-        if document.scene is self._begun:
-            self._say("There is nothing to undo in this presentation.")
+        history = document.history
+        before = history.entries[max(history.index - 1, 0)]
+        if document.scene is self._begun or before.opening != history.current.opening:
+            self._say("There is nothing to undo on this slide.")
         else:
             document.undo()
 

@@ -272,10 +272,10 @@ def _fit_tokens(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list
     """
     if _measure_tokens(tokens, gap, pen.width) <= width:
         return [(token, place) for place, token in enumerate(tokens)]
-    most = width if len(tokens) == 1 else width / 2
+    most = width if len(tokens) == 1 else (width - gap) / 2
     tokens = [pen.elide(token, most, middle=True) if pen.width(token) > most else token for token in tokens]
-    if len(tokens) == 1:
-        return [(tokens[0], 0)]
+    if _measure_tokens(tokens, gap, pen.width) <= width:
+        return [(token, place) for place, token in enumerate(tokens)]
     first, last, room = 0, len(tokens), width - pen.width("…")
     while first < last:
         place = first if first <= len(tokens) - last else last - 1

@@ -25,6 +25,8 @@ from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import label
 from attnlab.ui.export.code_export import MOST_NUMBERS, TITLES
 from attnlab.ui.export.export_dialog import ExportDialog
+from attnlab.ui.widgets.numbers.number_view import NumberView
+from attnlab.ui.widgets.subscripts import FormulaLabel
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -227,6 +229,24 @@ def test_the_number_of_the_held_cell_is_copied_with_every_digit(sit_down: "Calla
     assert "covered" in note, "the answer to a question is not for copying"
     person.playground.let_go()
     assert run(person, "copy-number") == "Click the cell of a map first; then its number can be copied."
+
+
+def test_selected_text_and_rows_are_copied_not_the_number_of_the_held_cell(person: "Person") -> None:
+    person.write_sentence(f"Your {'journey' * 5}")
+    person.key(Key.Key_Return)
+    person.settle()
+    person.click_cell("weights", 1, 0)
+    label = next(each for each in person.playground.explain.findChildren(FormulaLabel) if "takes" in each.text())
+    label.setFocus()
+    label.setSelection(0, len(label.markup))
+    person.key(Key.Key_C, Mod.ControlModifier, label)
+    assert clipboard() == label.text().replace("\N{NO-BREAK SPACE}", " ")
+    person.window.actions_list.run("lens-statistics")
+    person.settle()
+    view = person.find(NumberView, "Rows of weights")
+    view.setFocus()
+    person.key(Key.Key_C, Mod.ControlModifier, view)
+    assert len(clipboard().splitlines()) == 1 + 2, "the titles, and a row for each token"
 
 
 def test_the_script_is_that_of_the_current_state(sit_down: "Callable[..., Person]") -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 from attnlab.lessons.lesson import Blank, Question
 from attnlab.ui.lessons.markdown_label import ABOUT_ASIDES, MarkdownLabel
 from attnlab.ui.lessons.question_fields import QuestionFields
+from attnlab.ui.workspaces.lessons import LESSONS
 from tests.ui.lessons.test_lessons_workspace import find_controller, panel_of, read, walk
 
 if TYPE_CHECKING:
@@ -117,10 +118,11 @@ def test_a_key_goes_to_the_question(person: "Person", sheet: "ChoiceSheet") -> N
     assert not isinstance(person.window.focusWidget(), QLineEdit)  # this step asks nothing
     controller.player.go(14)
     person.settle()
-    person.window.setFocus()
+    person.window.show_workspace(LESSONS.name)
     person.key(Key.Key_Q, Qt.KeyboardModifier.AltModifier)
     focused = person.window.focusWidget()
     assert isinstance(focused, QLineEdit)
+    assert focused.isVisible()
     person.type("0.12")
     assert focused.text() == "0.12"
 

@@ -187,6 +187,23 @@ def test_a_presentation_undoes_only_what_was_changed_in_it(person: "Person") -> 
     assert person.experiment is not prepared
 
 
+def test_undo_in_a_presentation_keeps_the_state_of_the_slide(person: "Person") -> None:
+    controller = find_controller(person)
+    controller.open("causal-masks")
+    person.key(Key.Key_F5)
+    presentation = controller.presentation
+    assert presentation is not None
+    person.wait_for(presentation.isActiveWindow)
+    for digit in (Key.Key_5, Key.Key_Return):
+        person.key(digit, widget=presentation)
+    own = person.experiment
+    person.document.edit("Set", lambda e: edits.set_block(e, "W_q", 0, 0, [[0.5]]))
+    for _ in range(3):
+        person.key(Key.Key_Z, CTRL, presentation)
+    assert person.experiment is own
+    assert not controller.player.elsewhere
+
+
 def test_the_view_has_the_focus_from_the_start_of_a_lesson_on(person: "Person") -> None:
     """The canvas or the lens that the step shows: there PageDown walks the lesson, and arrows walk the stages."""
     controller, views = find_controller(person), person.playground.lenses.stack

@@ -316,10 +316,12 @@ def test_a_long_word_is_shortened_in_its_middle(student: "Student", monkeypatch:
     draw = Pen.draw
     monkeypatch.setattr(Pen, "draw", lambda pen, x, y, text: (drawn.append(text), draw(pen, x, y, text)))
     written, word = student.ws.written, "Donau" + "dampfschiff" * 9
-    written.show_rows([PredictionRow((word,), (word, "is", "long"), (word, "it", "short"))])
-    written.grab()
-    shortened = [text for text in drawn if text.startswith("Don") and "…" in text and text.endswith("ff")]
-    assert len(shortened) == 3
+    for rest, count in ((("is", "long"), 3), ((word,), 5)):
+        drawn.clear()
+        written.show_rows([PredictionRow((word,), (word, *rest), (word, *rest))])
+        written.grab()
+        shortened = [text for text in drawn if text.startswith("Don") and "…" in text and text.endswith("ff")]
+        assert len(shortened) == count
     assert word in written.tool_tip(QPointF(5, written.sizeHint().height() - 5))
 
 

@@ -29,7 +29,7 @@ class TextField(KeepsKeys, QLineEdit):
         return super().event(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.ignore()  # a file is for the window, which opens it; Qt would write its name here
         else:
             super().dragEnterEvent(event)

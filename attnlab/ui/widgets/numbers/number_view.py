@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from attnlab.figures.palette import Palette, mix
 from attnlab.figures.subscripts import cut_text, draw_text
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.own_keys import KeepsKeys
 from attnlab.ui.base.theme import font, px, text_on
 from attnlab.ui.base.themed import FollowsTheme, palette_of
 from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
@@ -144,7 +145,7 @@ class _Header(QHeaderView):
 
 
 @guarded
-class NumberView(FollowsTheme, QTableView):
+class NumberView(FollowsTheme, KeepsKeys, QTableView):
     """The table: it selects whole rows, a header or the menu sorts, Tab leaves."""
 
     copy_asked = Signal()
@@ -281,6 +282,9 @@ class NumberView(FollowsTheme, QTableView):
 
     def _sort_by(self, column: int) -> None:
         self._model.sort_by(column, self._model.is_ascending(column))
+
+    def keeps_key(self, event: QKeyEvent) -> bool:
+        return event.matches(QKeySequence.StandardKey.Copy)  # on the canvas it is for a number of a map
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
