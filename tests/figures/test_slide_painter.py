@@ -14,11 +14,12 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.figures import cell_numbers
 from attnlab.figures.map_data import MapData, Outline
+from attnlab.figures.map_labels import count_labels
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette, compute_contrast
 from attnlab.figures.scales import TO_ONE
 from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
 from attnlab.figures.slides.slide_layout import Box, Sheet, choose_bars, lay_out_columns, stack_boxes
-from attnlab.figures.slides.slide_maps import AIR, FLAT, MAIN, SOURCE, draw_map, fit
+from attnlab.figures.slides.slide_maps import AIR, FLAT, LABELS, MAIN, SOURCE, draw_map, fit, fit_labelled
 from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.figures.slides.slide_side import choose_form
 from attnlab.figures.slides.slide_text import Text, lay_out_paragraph, make_face, use_plain_digits
@@ -146,6 +147,13 @@ def test_column_labels_side_by_side_do_not_touch() -> None:
             assert grid.cell_width - widest >= 0.35 * 18.0, width
             flat += 1
     assert 0 < flat < 80, "both ways of labels occur"
+
+
+def test_each_row_of_many_maps_has_its_label() -> None:
+    each, unit = map_of(rows=10, heads=8), 7.68
+    for height in (430, 460, 500):  # eight maps of ten words on a slide of 1366 by 768, and with more room
+        size, grid = fit_labelled(each, Box(0, 0, 1230, height), [size * unit for size in LABELS], MAIN, unit)
+        assert count_labels(grid, each.data, make_face(size)) == grid.lines * 10 + grid.per_row * 10, height
 
 
 def test_numbers_side_by_side_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,11 +149,14 @@ def raise_powers(text: str) -> Line:
 
 
 def select_terms(count: int, limit: int | None, must: int | None = None) -> list[int]:
-    """Return the indices of the terms to write out: all of ``count``, or the first ones, ``must`` and the last one."""
+    """Return the indices of the terms to write out: all of ``count``, or the first ones, ``must`` and the last one.
+
+    A single term between two of these is written too: to say that it is omitted takes as much room.
+    """
     if limit is None or count <= limit:
         return list(range(count))
-    keep = {*range(limit - 2), count - 1}
-    return sorted(keep | {must}) if must is not None else sorted(keep)
+    keep = {*range(limit - 2), count - 1} | ({must} if must is not None else set())
+    return [i for i in range(count) if i in keep or {i - 1, i + 1} <= keep]
 
 
 def join_terms(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:

@@ -150,13 +150,16 @@ def _lay_out(each: SlideMap, area: Box, sheet: Sheet, ratio: float, kind: MapTyp
 def fit_labelled(
     each: SlideMap, area: Box, sizes: Sequence[float], kind: MapType, unit: float, ratio: float = 1.0
 ) -> tuple[float, Grid]:
-    """Return the label size and the grid: the largest size with horizontal column labels, else the first."""
-    first = fit(each, area, sizes[0], kind, unit, ratio)
-    for size in sizes:
-        grid = fit(each, area, size, kind, unit, ratio)
-        if grid.column_space == FLAT * size:
-            return size, grid
-    return sizes[0], first
+    """Return the label size and the grid: the largest size with horizontal column labels, else the first.
+
+    If none has them, several maps of few rows get the size in which most labels fit.
+    """
+    grids = [(size, fit(each, area, size, kind, unit, ratio)) for size in sizes]
+    flat = next((found for found in grids if found[1].column_space == FLAT * found[0]), None)
+    count, rows, _ = each.data.values.shape
+    if flat is not None or count == 1 or rows > FEW:
+        return flat or grids[0]
+    return max(grids, key=lambda found: count_labels(found[1], each.data, make_face(found[0])))
 
 
 def fit(each: SlideMap, area: Box, label_px: float, kind: MapType, unit: float, ratio: float = 1.0) -> Grid:

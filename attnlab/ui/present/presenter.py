@@ -316,7 +316,8 @@ class Presenter(QObject):
         sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS and votes is None
         lens = self.lens.usable and slide.step.lens is not None
         walks = turned < self._count_words(slide)
-        hints = list_hints(slide, 0 if votes is None else len(votes), answered=answered, at_last=at_last, walks=walks)
+        choices = 0 if votes is None else len(votes)
+        hints = list_hints(slide, place, choices, answered=answered, at_last=at_last, walks=walks)
         prompt = PROMPT if at_last and not answered and not walks else ""
         return Moment(
             place,

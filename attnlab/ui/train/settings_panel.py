@@ -1,6 +1,7 @@
 """The panel at the left: the task, the model and the training; errors are shown at the setting."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -165,6 +166,14 @@ class SettingsPanel(FollowsTheme, QScrollArea):
         self.train.set_fields(make_train_fields(spec, usual))
         self.more.set_fields(make_more_fields(spec, usual))
         self.more.setVisible(self.fold.isChecked())
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Let Tab go from part to part as they stand: new fields would come last in the window."""
+        fields = [*self.options.stops(), *self.model.stops(), *self.train.stops()]
+        stops = [self.task, self.variant, *fields, self.fold, *self.more.stops()]
+        for one, following in pairwise(stops):
+            QWidget.setTabOrder(one, following)
 
     def _show_variants(self) -> None:
         from attnlab.training.tasks import TASKS, make_spec

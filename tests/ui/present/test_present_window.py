@@ -68,8 +68,10 @@ def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
     assert talk.bars()["journey"] == "?"
     while "= " + number(float(talk.person.painted("scores")[0, 2, 1])) not in talk.arithmetic():
         assert talk.player.slide.index == 2
+        assert talk.content.keys[0] == "→ next term"
         talk.press(Key.Key_Right)
     assert len(talk.arithmetic()) > len(before)
+    assert talk.content.keys[0] == "→ show the rest", "no term is left"
 
 
 def test_digits_and_enter_and_home_and_end_jump(lecture: Lecture) -> None:

@@ -15,6 +15,17 @@ def test_tab_reaches_late_buttons_where_they_stand(student: Student) -> None:
     assert sorted(expected, key=lambda each: places[each]) == expected
 
 
+def test_tab_goes_through_the_settings_as_they_stand(student: Student) -> None:
+    ws, settings = student.ws, student.ws.settings
+    settings.choose_task("Copy")  # its fields are newer than all else
+    settings.choose_task("Reverse")
+    fields = [settings.options, settings.model, settings.train]
+    stops = [stop for each in fields for stop in each.stops()]
+    expected = [settings.task, *stops, settings.fold, ws.maps.head.probe, ws.footer.line]
+    places = _number_by_tab(student.window)
+    assert sorted(expected, key=lambda each: places[each]) == expected
+
+
 def _number_by_tab(window: QWidget) -> dict[QWidget, int]:
     """Return the place of each widget of a window in the order of Tab, which begins after the window itself."""
     places: dict[QWidget, int] = {}
