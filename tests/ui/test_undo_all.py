@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Key, Mod, Button = Qt.Key, Qt.KeyboardModifier, Qt.MouseButton
 Event = Callable[["Person", random.Random], object]
 EVENTS: list[Event] = []
-LENGTH = 60
+LENGTH = 45
 
 
 def event(function: Event) -> Event:
