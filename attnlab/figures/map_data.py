@@ -113,7 +113,7 @@ def find_power(data: MapData) -> int | None:
 
     Weights are never written in one, nor the numbers of a head that is small on the common scale of its layer.
     """
-    if data.exponent is not None or data.kind == "probability" or data.limit >= _SMALL:  # to look at all takes long
+    if data.exponent is not None or data.kind == "probability" or data.limit >= _SMALL:  # faster than reading all
         return data.exponent
     sizes = np.abs(data.values if data.masked is None else np.where(data.masked, 0, data.values))
     largest = max(float(sizes.max(initial=0.0, where=np.isfinite(sizes))), data.limit)
@@ -121,7 +121,7 @@ def find_power(data: MapData) -> int | None:
 
 
 def floor_power(size: float) -> int:
-    """Return the power of ten of a positive number, at least −308: 10³⁰⁹ is too large for a number."""
+    """Return the power of ten of a positive number, at least −308, as 10³⁰⁹ is too large for a float."""
     return max(math.floor(math.log10(size)), -308)
 
 

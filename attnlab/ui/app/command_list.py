@@ -20,8 +20,8 @@ from attnlab.ui.base.themed import palette_of
 
 _Index = QModelIndex | QPersistentModelIndex
 _BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
-_BY_WORD = 6.0  # a match by another word counts as one in the midst of a title
-_MOST_LISTED = 30  # of more parts, those are listed that the query names, and none for the title before them
+_BY_WORD = 6.0  # a match by another word ranks like one in the middle of a title
+_MOST_LISTED = 30  # an action with more parts lists only those whose own name the query matches
 _ELSEWHERE = 6.0  # among matches that differ in length only, those that leave the visible workspace come last
 
 
@@ -58,8 +58,10 @@ def search(actions: ActionList, query: str) -> list[Found]:
 
 
 def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
-    """Return the text of an action that a query matches, the best first: by its title, a name in what it opens, another
-    word for it, or its section."""
+    """Return how a query matches an action, and the text to show; None without a match.
+
+    It may match the title, a name in what the action opens, another word for it, or its section; the first one counts.
+    """
     title = action.current_title()
     if (hit := close(query, title)) is not None:
         return title, hit

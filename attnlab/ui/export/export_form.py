@@ -38,7 +38,7 @@ class ExportForm(OptionFields):
         self._stages: tuple[str, ...] = ("weights",)
         self._named_after = self._suggested = ""
         self._titled: frozenset[str] = frozenset()
-        """The sheets whose maps have names of their own: they are not the heads of one layer, to choose one of."""
+        """The sheets whose maps have names of their own; they are not the heads of a layer, and none can be chosen."""
         self.what = MenuField()
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)

@@ -236,7 +236,7 @@ class ModelsTools(QObject):
         dialog.open()
 
     def copy_picture(self) -> None:
-        """Copy the map of the head that is looked at in the style of the last figure, or the diagram if it is shown."""
+        """Copy the map of the head in view in the style of the last figure, or the diagram if that is shown."""
         from attnlab.ui.export.copying import copy_figure
         from attnlab.ui.export.figure_choices import read_words
 
@@ -247,7 +247,7 @@ class ModelsTools(QObject):
         if maps is None:
             self._workspace.say(NOTHING)
             return
-        shown = maps.stage(maps.all_stages[view.values == "moved"])
+        shown = maps.stage(maps.all_stages[1 if view.values == "moved" else 0])
         try:
             spec = replace(read_words(self._window.settings.figure)[0], stages=(shown.name,), head=view.head)
             image = copy_figure(maps, spec)

@@ -148,7 +148,7 @@ class InputsPanel(FollowsTheme, QScrollArea):
         button.clicked.connect(self._on_tab_clicked)
         button.hide()
         self._tab_row.addWidget(button)
-        if button.parent() is not None:  # a later one, which would come after the sizes
+        if button.parent() is not None:  # added later, so Tab would reach it after the sizes
             self.setTabOrder(list(self.tabs.values())[-1], button)
         self.tabs[name] = button
 

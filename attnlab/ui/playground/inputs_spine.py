@@ -69,7 +69,7 @@ class InputsSpine(FollowsTheme, QScrollArea):
                 button.setProperty("table", name)
                 button.clicked.connect(self._on_table)
                 self._column.insertWidget(self._column.count() - 1, button, 0, Qt.AlignmentFlag.AlignHCenter)
-                self.setTabOrder([self.text_button, *self.buttons.values()][-2], button)  # a later one too
+                self.setTabOrder([self.text_button, *self.buttons.values()][-2], button)  # one added later too
         for name, button in self.buttons.items():
             button.setVisible(name in there)
 

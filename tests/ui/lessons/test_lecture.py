@@ -15,6 +15,7 @@ from attnlab.ui.workspaces.lessons import LESSONS
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.present import PresentWindow
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -33,12 +34,16 @@ def step_of(person: "Person") -> int:
     return slide.index
 
 
-def test_a_lecturer_presents_a_lesson_changes_a_number_and_returns(person: "Person") -> None:
+def present_causal_masks(person: "Person") -> tuple["LessonController", "PresentWindow"]:
     controller = find_controller(person)
     controller.open("causal-masks")
     person.key(Key.Key_F5)
-    presentation = controller.presentation
-    assert presentation is not None
+    assert controller.presentation is not None
+    return controller, controller.presentation
+
+
+def test_a_lecturer_presents_a_lesson_changes_a_number_and_returns(person: "Person") -> None:
+    controller, presentation = present_causal_masks(person)
     while not controller.player.at_end:
         person.key(Key.Key_PageDown, widget=presentation)
         person.settle()
@@ -188,11 +193,7 @@ def test_a_presentation_undoes_only_what_was_changed_in_it(person: "Person") -> 
 
 
 def test_undo_in_a_presentation_keeps_the_state_of_the_slide(person: "Person") -> None:
-    controller = find_controller(person)
-    controller.open("causal-masks")
-    person.key(Key.Key_F5)
-    presentation = controller.presentation
-    assert presentation is not None
+    controller, presentation = present_causal_masks(person)
     person.wait_for(presentation.isActiveWindow)
     for digit in (Key.Key_5, Key.Key_Return):
         person.key(digit, widget=presentation)

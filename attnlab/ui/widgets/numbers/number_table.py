@@ -104,7 +104,7 @@ class NumberTable(QWidget):
 
     @Slot()
     def copy(self) -> None:
-        """Copy :meth:`text` to the clipboard; the button says so until the rows to copy are others."""
+        """Copy :meth:`text` to the clipboard; the button says so until the rows change."""
         QGuiApplication.clipboard().setText(self.text())
         self._copy.setText("Copied")
         announce(f"Copied {format_count(len(self.list_selected_rows() or self.list_rows()), 'row')}", self)
@@ -128,7 +128,7 @@ class NumberTable(QWidget):
         self.view.viewport().update()
 
     def _remember(self) -> None:
-        """Keep the selection for other numbers; the rows to copy may be others now."""
+        """Keep the selection for the next numbers, and offer to copy again."""
         self._copy.setText("Copy")
         current = self.view.currentIndex()
         key = self._keys[self._model.order[current.row()]] if current.isValid() else None
