@@ -1,22 +1,31 @@
-"""Training processes for tests on Linux: forked from one that has loaded torch, where a new one would load it again.
+"""Processes for tests on Linux: forked from one that has loaded torch and Qt, where new ones would load them again.
 
-Loading torch takes two to three seconds of processor time, and some two hundred tests train. A forked process runs the
-same code, through the same pipe, and its parent sees the same: its number, its exit code, what it wrote to standard
-error. Only how it came to be differs, which ``tests/training/test_process.py`` tests with the real start.
+Loading both takes one to three seconds of processor time; some two hundred tests train and fifty start programs. A
+forked process runs the same code, and its parent sees the same: its number, its exit code, what it wrote. Only how it
+came to be differs, which ``tests/training/test_process.py`` tests with the real start of a training. Tests that are
+about starting itself, or about how a process ends, start real ones with :mod:`subprocess`.
 """
 
 import contextlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from typing import IO
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any
 
 from attnlab.training import process
+from tests.headless import WITHOUT_QT
+from tests.patience import PATIENCE_S
 
 LINE = "import sys; sys.path[:] = sys.argv[2:]; from tests.nursery import serve; serve(int(sys.argv[1]))"
 AVAILABLE = sys.platform == "linux" and hasattr(os, "pidfd_open")
@@ -63,12 +72,51 @@ class Forked:
 
 def start_process(end: int, errors: IO[bytes]) -> Forked:
     """Fork a training process that reads its order from the pipe ``end``; as ``process._start_process``."""
+    with open(os.devnull, "r+b") as silence:
+        environ = dict(os.environ) | {"OMP_WAIT_POLICY": "PASSIVE"}
+        return _fork({"environ": environ, "folder": os.getcwd()}, (silence, silence, errors), end)
+
+
+def run_python(
+    *arguments: str | Path,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    input: str = "",  # as subprocess.run calls it
+    timeout: float = PATIENCE_S,
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python -c CODE …`` or ``python -m MODULE …`` as a program; return its exit code and what it wrote.
+
+    Where processes cannot be forked, a new one is started. After ``timeout`` seconds it is killed: TimeoutExpired.
+    """
+    words = [str(argument) for argument in arguments]
+    if not AVAILABLE:
+        command = [sys.executable, *words]
+        return subprocess.run(
+            command, env=env, cwd=cwd, input=input, timeout=timeout, capture_output=True, text=True, check=False
+        )
+    given = {"environ": dict(os.environ if env is None else env), "folder": str(cwd or os.getcwd()), "words": words}
+    with tempfile.TemporaryFile() as read, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        read.write(input.encode())
+        read.seek(0)
+        forked = _fork(given, (read, out, err))
+        try:
+            code = forked.wait(timeout)
+        except subprocess.TimeoutExpired:
+            forked.kill()
+            forked.wait()
+            raise
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(words, code, out.read().decode(), err.read().decode())
+
+
+def _fork(given: dict[str, Any], streams: Sequence[IO[bytes]], *handles: int) -> Forked:
+    """Fork a process with three standard streams that inherits the handles."""
     reading, writing = os.pipe()
     try:
-        given = {"environ": dict(os.environ) | {"OMP_WAIT_POLICY": "PASSIVE"}, "path": sys.path, "folder": os.getcwd()}
-        text = json.dumps(given).encode()
+        text = json.dumps(given | {"path": sys.path}).encode()
         assert len(text) < _LONGEST
-        socket.send_fds(_open_server(), [text], [end, errors.fileno(), writing])
+        socket.send_fds(_open_server(), [text], [writing, *(stream.fileno() for stream in streams), *handles])
     finally:
         os.close(writing)
     return Forked(reading)
@@ -99,54 +147,68 @@ def _open_server() -> socket.socket:
 
 def serve(handle: int) -> None:
     """Fork a process for each request, until the other end closes."""
-    from attnlab.training import child, trainer  # noqa: F401  # and torch with them
-
+    for name in ("attnlab.training.child", "attnlab.training.trainer", *(() if WITHOUT_QT else ("PySide6.QtWidgets",))):
+        import_module(name)  # and torch with them
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
     with socket.socket(fileno=handle) as connection:
         while True:
-            text, handles, _, _ = socket.recv_fds(connection, _LONGEST, 3)
+            text, handles, _, _ = socket.recv_fds(connection, _LONGEST, 5)
             if not text:
                 return
             if os.fork() == 0:
                 connection.close()
-                _keep(json.loads(text), handles)
+                return _keep(json.loads(text), *handles)
             for each in handles:
                 os.close(each)
 
 
-def _keep(given: dict[str, object], handles: list[int]) -> None:
-    """Fork the training, tell its number, wait for it, and tell its exit code."""
-    end, errors, status = handles
+def _keep(given: dict[str, Any], status: int, *handles: int) -> None:
+    """Fork the process, tell its number, wait for it, and tell its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:
         os.close(status)
-        _train(given, end, errors)
-    os.close(end)
-    os.close(errors)
+        return _become(given, *handles)
+    for each in handles:
+        os.close(each)
     os.write(status, f"{pid}\n".encode())
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.write(status, f"{code}\n".encode())
     os._exit(0)
 
 
-def _train(given: dict[str, object], end: int, errors: int) -> None:
-    """Become a training process, with the surroundings of the test that asked for it."""
-    from attnlab.training import child
-
+def _become(given: dict[str, Any], *handles: int) -> None:
+    """Become the process that a test asked for, with the surroundings that it has there."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    silence = os.open(os.devnull, os.O_RDWR)
-    for handle, place in ((silence, 0), (silence, 1), (errors, 2)):
+    for place, handle in enumerate(handles[:3]):
         os.dup2(handle, place)
+        os.close(handle)
     os.environ.clear()
-    os.environ.update(given["environ"])  # type: ignore[call-overload]
-    sys.path[:] = given["path"]  # type: ignore[call-overload]
-    os.chdir(given["folder"])  # type: ignore[arg-type]
+    os.environ.update(given["environ"])
+    sys.path[:] = given["path"]
+    os.chdir(given["folder"])
+    _run_program(*given["words"]) if "words" in given else _train(handles[3])
+
+
+def _train(end: int) -> None:
+    from attnlab.training import child
+
     try:
         child.main(end)
-    except BaseException:  # noqa: BLE001  # as Python does at its end, which a forked process must not reach
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    except BaseException:  # noqa: BLE001  # as Python does at its end, which a forked training must not reach
+        sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
         os._exit(1)
+
+
+def _run_program(option: str, program: str, *arguments: str) -> None:
+    """Run a program as Python runs its main program; the process ends as any does when its main program returns."""
+    sys.path.insert(0, "")
+    sys.argv[:] = [option, *arguments]
+    if option == "-m":
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        main = sys.modules["__main__"] = ModuleType("__main__")
+        exec(compile(program, "<string>", "exec"), main.__dict__)

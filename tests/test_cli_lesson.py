@@ -15,6 +15,7 @@ from attnlab.lessons.library import find, list_shipped
 from attnlab.ui.playground import lenses
 from attnlab.ui.playground.lenses import positions_lens
 from attnlab.ui.playground.lenses.lens import Lens
+from tests.nursery import run_python
 
 LESSON = """\
 ---
@@ -136,13 +137,7 @@ def test_listing_and_checking_lessons_loads_no_window(lesson: Path) -> None:
 def test_a_lesson_is_printed_without_a_display_with_one_page_for_each_step(lesson: Path, tmp_path: Path) -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     out = tmp_path / "mine.pdf"
-    answer = subprocess.run(
-        [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environ,
-    )
+    answer = run_python("-m", "attnlab", "lesson", "mine", "--pdf", out, env=environ)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert len(re.findall(rb"/Type\s*/Page\b", out.read_bytes())) == 2
 
@@ -150,8 +145,7 @@ def test_a_lesson_is_printed_without_a_display_with_one_page_for_each_step(lesso
 @pytest.mark.slow
 def test_a_lesson_that_cannot_be_printed_is_reported_with_its_mistakes(lesson: Path, tmp_path: Path) -> None:
     lesson.write_text("## One\n\n```state\npreset: jurney\n```\n", encoding="utf-8")
-    command = [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(tmp_path / "mine.pdf")]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    answer = run_python("-m", "attnlab", "lesson", "mine", "--pdf", tmp_path / "mine.pdf")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "mine.md:4: There is no preset 'jurney'; did you mean journey?" in answer.stderr
     assert answer.stderr.splitlines()[-1].startswith("attnlab: Step 1 shows the open experiment")

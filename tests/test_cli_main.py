@@ -15,6 +15,7 @@ from PIL import Image
 import attnlab
 from attnlab.cli import main as cli
 from attnlab.cli.main import main
+from tests.nursery import run_python
 from tests.patience import PATIENCE_S
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
@@ -22,11 +23,18 @@ linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ot
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run ``python -m attnlab`` as a terminal without a display does."""
+    return run_python("-m", "attnlab", *arguments, env=_without_display(environment))
+
+
+def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run it in a process that Python itself starts, where that is what is tested."""
+    started = [sys.executable, "-m", "attnlab", *arguments]
+    return subprocess.run(started, capture_output=True, text=True, check=False, env=_without_display(environment))
+
+
+def _without_display(changes: dict[str, str]) -> dict[str, str]:
     absent = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    environ = {name: value for name, value in os.environ.items() if name not in absent} | environment
-    return subprocess.run(
-        [sys.executable, "-m", "attnlab", *arguments], capture_output=True, text=True, check=False, env=environ
-    )
+    return {name: value for name, value in os.environ.items() if name not in absent} | changes
 
 
 def test_importing_the_entry_points_loads_neither_qt_nor_torch_nor_numpy() -> None:
@@ -80,7 +88,7 @@ def test_an_invalid_command_line_is_one_line_and_exit_code_2() -> None:
 
 @pytest.mark.slow
 def test_a_figure_needs_no_display_and_exits_cleanly(tmp_path: Path) -> None:
-    answer = command("export", "preset:journey", "-o", str(tmp_path / "w.png"))
+    answer = start("export", "preset:journey", "-o", str(tmp_path / "w.png"))
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
 
@@ -256,7 +264,7 @@ def test_a_closed_standard_error_leaves_the_exit_code(monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_characters_missing_in_the_output_encoding_become_question_marks() -> None:
-    answer = command("presets", PYTHONIOENCODING="ascii")
+    answer = start("presets", PYTHONIOENCODING="ascii")
     assert answer.returncode == 0
     assert "draws from ?1/?d_in instead of 0 to 1" in answer.stdout
 
@@ -291,14 +299,6 @@ def test_a_screenshot_needs_no_display_and_has_the_requested_size(tmp_path: Path
 
 @pytest.mark.slow
 def test_an_unknown_gallery_view_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    answer = subprocess.run(
-        [sys.executable, "-m", "tools.gallery", str(tmp_path), "nope"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        timeout=PATIENCE_S,
-        env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"},
-    )
+    answer = run_python("-m", "tools.gallery", tmp_path, "nope", env=os.environ | {"QT_QPA_PLATFORM": "offscreen"})
     assert answer.returncode == 2
     assert answer.stdout.startswith("No picture's name contains nope. The views are journey, the-cat-sat,")

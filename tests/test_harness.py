@@ -4,13 +4,12 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 ROOT = Path(__file__).parent.parent
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and timed as POSIX does")
@@ -40,15 +39,7 @@ class Careless(AttnlabError):
 
 def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder), **more}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    return run_python(*command, cwd=folder, env=environment)
 
 
 @pytest.mark.slow

@@ -1,8 +1,6 @@
 """The quick run keeps every feature, limits examples, and reports what it leaves out."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.compute.engine import compute
 from tests import quick
+from tests.nursery import run_python
 
 SAMPLE = """
 import subprocess, pytest
@@ -121,10 +120,7 @@ def test_a_quick_run_omits_what_it_reports_and_a_full_run_nothing(tmp_path: Path
 
 
 def _run(path: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "tests.quick", "-s", "-p", "no:cacheprovider"]
-    root = Path(__file__).parents[1]
-    done = subprocess.run(
-        [*command, f"--rootdir={path.parent}", *arguments, str(path)], cwd=root, capture_output=True, text=True
-    )
+    command = ["-m", "pytest", "-c", "/dev/null", "-p", "tests.quick", "-s", "-p", "no:cacheprovider"]
+    done = run_python(*command, f"--rootdir={path.parent}", *arguments, path, cwd=Path(__file__).parents[1])
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

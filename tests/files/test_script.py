@@ -1,8 +1,6 @@
 """The generated script computes every stage by itself, to the last digits."""
 
 import ast
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -15,6 +13,7 @@ from attnlab.files.export.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
 from tests.files.ran import run, run_aloud
 from tests.near import assert_near
+from tests.nursery import run_python
 from tests.quick import slow_but
 
 
@@ -194,6 +193,6 @@ def test_titles_and_tokens_are_escaped_in_the_script() -> None:
     docstring, *_ = tree.body
     assert isinstance(docstring, ast.Expr)
     assert isinstance(docstring.value, ast.Constant)
-    answer = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
+    answer = run_python("-c", code)
     assert answer.returncode == 0, answer.stderr
     assert "weights [1, 3, 3]" in answer.stdout

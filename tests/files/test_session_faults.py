@@ -19,6 +19,7 @@ from attnlab.base.errors import FileError
 from attnlab.files.sessions.session_archive import MANIFEST, TENSORS, pack
 from attnlab.files.sessions.session_file import Session, load_session, save_session
 from tests.files.sessions import SMALL, assert_same
+from tests.nursery import run_python
 
 VERSION_1 = Path(__file__).with_name("version1.attnlab")
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are those of POSIX")
@@ -241,7 +242,7 @@ print(sorted({p.suffix for p in path.parent.iterdir()}))
 def test_a_program_killed_while_saving_leaves_the_old_or_the_new_file_complete(tmp_path: Path) -> None:
     path = tmp_path / "home" / "s.attnlab"
     path.parent.mkdir()
-    answer = subprocess.run([sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True)
+    answer = run_python("-c", KILLED, path)
     assert answer.returncode == 0, answer.stderr
     lines, at_random, left = map(json.loads, answer.stdout.replace("'", '"').splitlines())
     assert len(lines) > 30  # moments at which it was killed, one for each line that writes

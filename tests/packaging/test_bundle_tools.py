@@ -2,15 +2,13 @@
 
 import ast
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import attnlab
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 PACKAGING = Path(__file__).parent.parent.parent / "packaging"
 
@@ -58,9 +56,7 @@ def test_the_film_that_tries_a_bundle_is_one_of_this_program(tmp_path: Path) -> 
     attnlab.save(attnlab.preset("journey"), tmp_path / "mine.attnlab")
     film = tmp_path / "sweep.gif"
     script = loaded("smoke").FILM.format(session=str(tmp_path / "mine.attnlab"), name=str(film))
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE_S
-    )
+    done = run_python("-c", script)
     assert (done.returncode, done.stdout, done.stderr) == (0, "filmed\n", "")
     assert film.read_bytes().startswith(b"GIF89a")
 

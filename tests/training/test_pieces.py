@@ -1,6 +1,5 @@
 """Byte-pair encoding: a vocabulary of exactly the wanted size, text cut without loss, and clear refusals."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -21,6 +20,7 @@ from attnlab.training.tasks import TASKS, check, make_data, make_spec
 from attnlab.training.tasks.data import join_tokens
 from attnlab.training.tasks.pieces import Pieces
 from attnlab.training.trainer import Trainer
+from tests.nursery import run_python
 
 SONNETS = assets.read_text("texts/sonnets.txt")
 VARIANT = next(variant.spec for variant in TASKS["characters"].variants if variant.name == "pieces")
@@ -80,7 +80,7 @@ def test_another_process_finds_the_same_pieces(pieces: Pieces) -> None:
         "from attnlab.base import assets\nfrom attnlab.training.tasks.pieces import Pieces\n"
         "print(ascii(Pieces([assets.read_text('texts/sonnets.txt')], 1000, '').vocabulary))"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    told = run_python("-c", program).stdout
     assert told.strip() == ascii(pieces.vocabulary)
 
 

@@ -1,7 +1,5 @@
 """A file passed by the operating system opens in the window of the real program."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.document.saved_view import KEY
 from attnlab.files.sessions.session_file import Session, save_session
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 PROGRAM = """
 import sys
@@ -40,13 +38,7 @@ sys.exit(run(on_window=on_window))
 
 
 def told(when: str, path: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, when, str(path)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = run_python("-c", PROGRAM, when, path)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
@@ -66,8 +58,7 @@ def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
         shown = {"look": look, "pinned": {"device": "cpu", "dtype": "float32"}}
         save_session(Session(edits.configure(e, causal=True), {KEY: shown}, (e,)), tmp_path / "pinned.attnlab")
         files = [str(tmp_path / name) for name in ("pinned.attnlab", "shot.png")]
-        command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1]]
-        subprocess.run(command, check=True, timeout=PATIENCE_S)
+        run_python("-m", "attnlab", files[0], "--screenshot", files[1]).check_returncode()
         with Image.open(tmp_path / "shot.png") as picture:
             pictures.append(np.asarray(picture.crop((380, 150, 1120, 820)).convert("RGB")).astype(int))
     assert (abs(pictures[0] - pictures[1]).max(axis=2) > 32).mean() > 0.02  # of the canvas
@@ -77,8 +68,7 @@ def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
 def test_a_screenshot_of_weights_shows_the_dialog_with_its_preview(tmp_path: Path) -> None:
     np.savez(tmp_path / "own.npz", W_q=np.eye(3), W_k=np.eye(3), W_v=np.eye(3))
     files = [str(tmp_path / name) for name in ("own.npz", "shot.png")]
-    command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1], "--size", "1440x900"]
-    subprocess.run(command, check=True, timeout=PATIENCE_S)
+    run_python("-m", "attnlab", files[0], "--screenshot", files[1], "--size", "1440x900").check_returncode()
     with Image.open(tmp_path / "shot.png") as picture:
         shown = picture.convert("RGB")
     assert len(shown.crop((800, 400, 1200, 700)).getcolors()) == 1  # the dialog, not the canvas, whose maps are here

@@ -1,7 +1,6 @@
 """Faults are shown as one sentence in the front window, with details to copy; repeats are counted."""
 
 import subprocess
-import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from attnlab.base.fault_log import ERRORS, Fault, listen, log_path
 from attnlab.ui.base import faults
 from attnlab.ui.base.fault_bar import FaultBar
 from attnlab.ui.base.fault_relay import FaultRelay
+from tests.nursery import run_python
 
 Provoked = Callable[[], list[str]]
 
@@ -158,9 +158,7 @@ CHILD = """
 
 
 def child(text: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=600, check=False
-    )
+    return run_python("-c", textwrap.dedent(text))
 
 
 def test_errors_in_slots_threads_and_clean_up_reach_the_log(config_dir: Path) -> None:

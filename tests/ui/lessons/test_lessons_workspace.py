@@ -1,8 +1,6 @@
 """The lessons' workspace and the panel beside the playground, as a lecturer uses them."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +29,7 @@ from attnlab.ui.lessons.step_cards import StepCards
 from attnlab.ui.present import prefetch as ahead
 from attnlab.ui.widgets.broken_text import break_text
 from attnlab.ui.workspaces.lessons import LESSONS
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.lesson_controller import LessonController
@@ -307,8 +305,7 @@ sys.exit(main(["lesson", sys.argv[1], "--step", "3"]))
 
 @pytest.mark.slow
 def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM, str(lesson_file)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    answer = run_python("-c", PROGRAM, lesson_file)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.splitlines() == ["Masks in four steps 2 True"]
 

@@ -1,8 +1,6 @@
 """A capture in the workspace of models: its maps are shown; what needs the model itself is refused in a sentence."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ import attnlab
 from attnlab.cli.main import find_other
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.models.effect_card import FIXED
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 from tests.pretrained.conftest import make_model
 from tests.ui.models.reader import ModelReader
 
@@ -60,8 +58,7 @@ def test_a_capture_is_opened_like_a_model(reader: ModelReader, capture: Path) ->
 def test_the_command_line_opens_a_capture(capture: Path, tmp_path: Path) -> None:
     """The picture is taken once its maps are computed: they are the only purple in the window."""
     picture = tmp_path / "window.png"
-    command = [sys.executable, "-m", "attnlab", capture, "--screenshot", picture, "--size", "1366x768"]
-    subprocess.run(command, check=True, timeout=PATIENCE_S)
+    run_python("-m", "attnlab", capture, "--screenshot", picture, "--size", "1366x768").check_returncode()
     red, green, blue = (np.asarray(Image.open(picture).convert("RGB"), int)[200:700, 860:1300, i] for i in range(3))
     assert ((blue > green + 60) & (red > green)).sum() > 5000
 
@@ -70,8 +67,7 @@ def test_the_command_line_opens_a_capture(capture: Path, tmp_path: Path) -> None
 def test_the_command_line_makes_no_picture_of_a_model_that_cannot_be_opened(tmp_path: Path) -> None:
     make_model("gpt2").save_pretrained(tmp_path)
     picture = tmp_path / "window.png"
-    command = [sys.executable, "-m", "attnlab", tmp_path, "--screenshot", picture]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    answer = run_python("-m", "attnlab", tmp_path, "--screenshot", picture)
     assert answer.returncode == 2
     assert answer.stderr.startswith(f"attnlab: {tmp_path.name} has no tokenizer;")
     assert answer.stderr.count("\n") == 1

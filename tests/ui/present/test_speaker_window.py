@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from attnlab.figures.palette import LIGHT
 from attnlab.lessons.duration import plan_seconds
 from attnlab.lessons.parse import parse
 from attnlab.ui.present.stopwatch import write_clock
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 from tests.ui.layout_faults import find_layout_faults
 from tests.ui.present.conftest import LESSON
 
@@ -240,6 +238,5 @@ def test_slides_and_notes_stand_on_a_screen_each(tmp_path: Path) -> None:
     (config := tmp_path / "screens.json").write_text(json.dumps({"screens": screens}))
     environ = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={config}"}
     file = Path(__file__).with_name("on_two_screens.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", str(file)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_python("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", file, env=environ)
     assert "1 passed" in done.stdout, done.stdout + done.stderr

@@ -1,13 +1,11 @@
 """Closing the window while two runs are side by side, in a separate process that must not crash."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from attnlab.cli.main import main
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 from tests.test_cli_train import SMALL
 
 PROGRAM = """
@@ -58,6 +56,6 @@ def test_a_second_run_replaces_another_and_the_window_closes(
     runs = [str(tmp_path / f"run-{seed}") for seed in range(3)]
     for seed, run in enumerate(runs):
         assert main(["train", "copy", "--steps", "2", "--seed", str(seed), "-o", run, *SMALL]) == 0
-    ended = subprocess.run([sys.executable, "-c", PROGRAM, *runs], capture_output=True, text=True, timeout=PATIENCE_S)
+    ended = run_python("-c", PROGRAM, *runs)
     assert (ended.returncode, ended.stdout) == (0, "closed\n"), ended.stderr
     assert "Traceback" not in ended.stderr

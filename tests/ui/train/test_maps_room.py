@@ -1,9 +1,6 @@
 """The maps have the height that their width requires, with or without a scroll bar."""
 
-import subprocess
-import sys
-
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 PROGRAM = """
 import numpy as np
@@ -38,5 +35,5 @@ print("well", 0 < barred < 140)
 
 def test_no_height_makes_the_scroll_bar_alternate_for_ever() -> None:
     """In a separate process, because the bar once alternated in nested events until the stack overflowed."""
-    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=PATIENCE_S)
+    ended = run_python("-c", PROGRAM)
     assert (ended.returncode, ended.stdout) == (0, "well True\n"), ended.stderr

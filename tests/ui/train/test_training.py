@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,7 @@ from PySide6.QtTest import QTest
 
 from attnlab.base import fault_log
 from attnlab.training.messages import Checkpoint
-from tests.patience import PATIENCE_S
+from tests.nursery import run_python
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -290,9 +288,9 @@ def test_entropies_of_heads_are_kept_when_continuing_from_an_earlier_moment(stud
 def test_a_screenshot_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
     run, picture = str(tmp_path / "run"), str(tmp_path / "shot.png")
     small = [f"--set={name}={value}" for name, value in (("layers", 1), ("d_model", 16), ("d_ff", 16), ("batch", 4))]
-    attnlab = [sys.executable, "-m", "attnlab"]
-    subprocess.run([*attnlab, "train", "copy", "--steps", "20", *small, "-o", run], check=True, timeout=PATIENCE_S)
-    subprocess.run([*attnlab, run, "--screenshot", picture, "--size", "1440x900"], check=True, timeout=PATIENCE_S)
+    attnlab = ["-m", "attnlab"]
+    run_python(*attnlab, "train", "copy", "--steps", "20", *small, "-o", run).check_returncode()
+    run_python(*attnlab, run, "--screenshot", picture, "--size", "1440x900").check_returncode()
     with Image.open(picture) as shot:
         maps = np.asarray(shot.crop((380, 110, 1080, 400)).convert("RGB")).reshape(-1, 3)
         curve = np.asarray(shot.crop((1160, 100, 1420, 260)).convert("RGB")).reshape(-1, 3)
