@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication
 from tests.ui.train.pupil import Pupil, tiny
 
 SIZES = (1366, 768), (1920, 1080), (1024, 640)
-VARIANTS = [(size, type_size) for type_size in (100, 150, 175) for size in SIZES]
+VARIANTS = [(size, type_size) for type_size in (100, 150, 175) for size in SIZES][::2]
+"""Each size of window and each of type, in five of their nine pairs."""
 
 Place = tuple[tuple[int, int, int, int], ...]
 Variant = tuple[tuple[int, int], int]
@@ -56,12 +57,12 @@ def test_the_choice_of_a_page_never_moves(pupil: Pupil) -> None:
     pupil.trainer.start()
     pupil.wait_for_step(1200)
     pupil.wait_for(lambda: pupil.shown_step >= 1000)
-    visit_sizes(pupil, places, VARIANTS[::4])  # each size of window, and each of type, once
+    visit_sizes(pupil, places, VARIANTS[::2])  # each size of window, and each of type, once
     with pupil.qtbot.waitSignal(session.ended):
         session.stop()
-    visit_sizes(pupil, places, VARIANTS[::4])
+    visit_sizes(pupil, places, VARIANTS[::2])
     assert {at: len(found) for at, found in places.items()} == dict.fromkeys(places, 1)
-    assert len(places) == 9
+    assert places.keys() == set(VARIANTS)
 
 
 @pytest.mark.parametrize("type_size", [100, 150])
