@@ -6,7 +6,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+import attnlab
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.mask_data import make_mask_sheets
 from attnlab.figures.panels.figure_file import draw_figure, encode_figure
 from attnlab.figures.panels.figure_page import lay_out_page
 from attnlab.figures.panels.figure_panel import make_map_data
@@ -92,3 +94,36 @@ def test_masked_cells_of_a_figure_have_no_numbers() -> None:
     written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
     assert sorted(numbers) == [f"{value:.4f}" for value in values[0][~mask]]
+
+
+@pytest.mark.parametrize(
+    ("width", "columns", "lines"), [(170, None, (3,)), (120, None, (3,)), (85, None, (2, 1)), (170, 1, (1, 1, 1))]
+)
+def test_the_masks_of_an_encoder_and_a_decoder_stand_side_by_side(
+    width: float, columns: int | None, lines: tuple[int, ...]
+) -> None:
+    source, target = ("The", "house", "is", "very", "large", "."), ("Das", "Haus", ".")
+    e = attnlab.Experiment(
+        target, np.ones((3, 2)), attnlab.Weights(), memory_tokens=source, memory_embeddings=np.ones((6, 2))
+    )
+    sheets = make_mask_sheets(e)
+    for height in (None, 100.0):
+        page = lay_out_page(sheets, FigureSpec(sheets.all_stages, width_mm=width, height_mm=height, columns=columns))
+        tops = [y + panel.layout.top for _, y, panel in page.panels]
+        assert tuple(tops.count(top) for top in sorted(set(tops))) == lines
+        assert max(y + panel.layout.bottom for _, y, panel in page.panels) < page.height
+        assert max(x + panel.layout.right for x, _, panel in page.panels) < page.width
+        if lines == (3,):
+            grids = [panel.layout.first for _, _, panel in page.panels]
+            assert len({(grid.cell_width, grid.cell_height, grid.label_height) for grid in grids}) == 1
+            starts = [y + panel.layout.first.y for _, y, panel in page.panels]
+            assert max(starts) - min(starts) < 0.5  # the same line but for dots
+
+
+def test_long_texts_do_not_make_the_masks_of_a_figure_higher_than_a_page() -> None:
+    tokens = tuple(f"word{i}" for i in range(60))
+    e = attnlab.Experiment(
+        tokens, np.ones((60, 2)), attnlab.Weights(), memory_tokens=tokens, memory_embeddings=np.ones((60, 2))
+    )
+    sheets = make_mask_sheets(e)
+    assert lay_out_page(sheets, FigureSpec(sheets.all_stages, width_mm=170)).size_mm[1] < 100

@@ -69,6 +69,7 @@ class Wish:
     per_row: int | None = None
     ratio: float = 1.0
     cell_height: float = CELL_HEIGHT
+    cell_width: float = CELL_WIDTH
     shape: float = SHAPE
 
 
@@ -174,7 +175,7 @@ def _make_plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wi
     count, rows, columns = maps
     lines = -(-count // per_row)
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
-    widest = min(_find_cell_width(room, columns, per_row, space), CELL_WIDTH)
+    widest = min(_find_cell_width(room, columns, per_row, space), wish.cell_width)
     caption = 0.0 if count == 1 else CAPTION
     shared = widest * columns < DENSE or wish.height is not None
     label_height = _find_label_height(labels, widest, maps)

@@ -1,8 +1,8 @@
 """The panel of one stage in a figure: its data, its layout and its drawing."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from attnlab.figures.panels.figure_layout import (
     BAR,
     CAPTION,
     CELL_HEIGHT,
+    CELL_WIDTH,
     DENSE,
     LINE,
     MARGIN,
@@ -150,9 +151,18 @@ def share_scale(source: Source, spec: FigureSpec) -> Source:
 
 
 def lay_out_panel(
-    source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
+    source: Source,
+    stage: str,
+    spec: FigureSpec,
+    width: float,
+    ratio: float,
+    height: float | None = None,
+    cell_width: float = CELL_WIDTH,
 ) -> Panel:
-    """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
+    """Return the panel of a stage, ``width`` units wide, with cells at most ``cell_width`` wide.
+
+    Its cells are fitted to ``ratio`` dots per unit.
+    """
     data, entry = make_map_data(source, stage, spec.head, spec.colouring), source.stage(stage)
     data = replace(data, exponent=choose_power(data, spec))
     one = len(data.values) == 1
@@ -173,9 +183,12 @@ def lay_out_panel(
         per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
+        cell_width=cell_width,
         shape=1.0 if spec.canvas else SHAPE,
     )
     labels = _measure_labels(data, width) if spec.labels else NO_LABELS
+    if labels is not NO_LABELS and isinstance(source, Sheets) and source.abreast:
+        labels = _find_widest(_measure_labels(each, width) for each in source.sheets)
     if entry.axes[-2] == NO_AXIS:
         labels = replace(labels, row_width=0.0)
     if entry.axes[-1] == NO_AXIS:
@@ -333,7 +346,12 @@ def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palet
         pen.draw(bar.x() + place * bar.width(), bar.bottom() + 3, text, 0.5, 0.0)
 
 
-def _measure_labels(data: MapData, width: float) -> Labels:
+def _find_widest(all_labels: Iterable[Labels]) -> Labels:
+    """Return the space that the labels of each of several maps fit into."""
+    return Labels(*map(max, zip(*map(astuple, all_labels), strict=True)))
+
+
+def _measure_labels(data: MapData | Sheet, width: float) -> Labels:
     """Measure the labels; long words get at most a part of the figure."""
     metrics = QFontMetricsF(make_figure_font(TEXT_PX))
 
