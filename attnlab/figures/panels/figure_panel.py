@@ -63,9 +63,10 @@ _TICK, _APART = 2.0, 6.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A stage in a figure: its maps, the lines of its title, its head, its shape, its axes' names, and its layout."""
+    """A stage in a figure: its name there, its maps, its title's lines, its head, shape, axes' names, and layout."""
 
     stage: Drawn
+    name: str
     data: MapData
     title: tuple[str, ...]
     which: str
@@ -170,8 +171,9 @@ def lay_out_panel(
     if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
         one, which = True, make_map_data(source.now, stage, spec.head).titles[0] if count_heads(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
-    name = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
-    text = f"{name}  {data.power}".strip()
+    name = _name_stage(source, stage)
+    titled = name if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
+    text = f"{titled}  {data.power}".strip()
     title = wrap(text, width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
     wish = Wish(
         width,
@@ -193,7 +195,17 @@ def lay_out_panel(
         labels = replace(labels, row_width=0.0)
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
-    return Panel(entry, data, title, which, shape, _name_axes(source, stage), lay_out(data.values.shape, labels, wish))
+    layout = lay_out(data.values.shape, labels, wish)
+    return Panel(entry, name, data, title, which, shape, _name_axes(source, stage), layout)
+
+
+def _name_stage(source: Source, stage: str) -> str:
+    """Return the title of a stage in a source."""
+    if isinstance(source, Sheets):
+        return source.stage(stage).title
+    from attnlab.attention.stages.table import name_stage  # loads torch
+
+    return name_stage(source.stage(stage), source.experiment)
 
 
 def _name_axes(source: Source, stage: str) -> tuple[str, ...]:
@@ -244,7 +256,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     for line in shown.title:
         draw_text(painter, left, y, line, font)
         y += LINE
-    if spec.title is not None and " ".join(shown.title).removesuffix(shown.data.power).rstrip() != shown.stage.title:
+    if spec.title is not None and " ".join(shown.title).removesuffix(shown.data.power).rstrip() != shown.name:
         return  # the user's title stays as it is
     after = left + text_width(shown.title[-1], font) + 8
     small = Pen(painter, make_figure_font(TEXT_PX))
