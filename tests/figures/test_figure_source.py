@@ -14,6 +14,7 @@ from attnlab.figures.panels.figure_page import lay_out_page
 from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Sheet, Sheets, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.scales import Scale
 
 pytestmark = pytest.mark.usefixtures("qapp")
 ROWS, COLUMNS = ("das", "Haus", "."), ("the", "house")
@@ -127,3 +128,16 @@ def test_long_texts_do_not_make_the_masks_of_a_figure_higher_than_a_page() -> No
     )
     sheets = make_mask_sheets(e)
     assert lay_out_page(sheets, FigureSpec(sheets.all_stages, width_mm=170)).size_mm[1] < 100
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_the_numbers_of_all_lines_of_maps_have_one_format(decimals: int | None) -> None:
+    values = np.stack([np.full((3, 9), 0.5), np.full((3, 9), -14.25)]).astype(np.float32)
+    sheets = Sheets((Sheet("scores", "Scores", values, ROWS, "abcdefghi", kind="signed", scale=Scale(15.0)),))
+    svg = encode_figure(sheets, FigureSpec(("scores",), width_mm=85, columns=1, decimals=decimals), ".svg").decode()
+    formats = {}
+    for size, text in re.findall(r'font-size="([^"]+)"[^>]*>([^<>]+)</text>', svg):
+        if re.fullmatch(r"(0|−14)?\.\d+", text):
+            formats.setdefault("14" in text, set()).add((size, len(text.partition(".")[2])))
+    assert set(formats) == {False, True}
+    assert formats[False] == formats[True]

@@ -227,7 +227,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         last = first + grid.count
         part = shown.data.choose_maps(first, last)
         draw_figure_cells(painter, grid, part, palette, ratio)
-        draw_figure_numbers(painter, grid, part, palette, spec)
+        draw_figure_numbers(painter, grid, part, palette, spec, shown.data)
         if spec.labels:
             draw_labels(painter, grid, part, palette, make_figure_font(TEXT_PX), (None, None))
         if shown.layout.caption:
