@@ -1,6 +1,7 @@
 """The panel of one stage in a figure: its data, its layout and its drawing."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
@@ -168,9 +169,12 @@ def lay_out_panel(
     data = replace(data, exponent=choose_power(data, spec))
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
-    if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
-        one, which = True, make_map_data(source.now, stage, spec.head).titles[0] if count_heads(source) > 1 else ""
-    shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
+    sizes = data.values.shape
+    if isinstance(source, Pair) and stage in source.then:  # which head, and the shape, are those of either
+        now = make_map_data(source.now, stage, spec.head)
+        sizes, one = now.values.shape, len(now.values) == 1
+        which = now.titles[0] if one and count_heads(source) > 1 else ""
+    shape = " × ".join(map(str, sizes[1 if one else 0 :]))
     name = _name_stage(source, stage)
     titled = name if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
     text = f"{titled}  {data.power}".strip()
@@ -183,6 +187,7 @@ def lay_out_panel(
         bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
         per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
+        in_pairs=isinstance(source, Pair),
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
         cell_width=cell_width,
@@ -196,6 +201,8 @@ def lay_out_panel(
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
     layout = lay_out(data.values.shape, labels, wish)
+    if isinstance(source, Pair) and not one and layout.first.per_row % 2 == 0:
+        which = f"left {source.names[0]}, right {source.names[1]}"
     return Panel(entry, name, data, title, which, shape, _name_axes(source, stage), layout)
 
 
@@ -271,19 +278,26 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
 def _draw_captions(
     painter: QPainter, grid: Grid, titles: Sequence[str], of_all: Sequence[str], palette: Palette
 ) -> None:
-    """Write the head above each of several maps and its labels; only its number above narrow maps."""
+    """Write the head above each of several maps and its labels; above narrow maps in a shorter form."""
     width = grid.columns * grid.cell_width
-    pen = Pen(painter, make_figure_font(TEXT_PX, QFont.Weight.DemiBold))
-    bare = any(pen.width(title) > width for title in of_all)
-    if bare:
-        pen = Pen(painter, make_figure_font(SMALL_PX))
-    painter.setPen(QColor(palette.muted if bare else palette.ink))
-    texts = [title.split(" ")[-1] if bare else title for title in titles]
+    pen, texts = Pen(painter, make_figure_font(TEXT_PX, QFont.Weight.DemiBold)), list(titles)
+    painter.setPen(QColor(palette.ink))
     apart = width + grid.gap[1] * grid.cell_width
+    if any(pen.width(title) > width for title in of_all):
+        pen = Pen(painter, make_figure_font(SMALL_PX))
+        painter.setPen(QColor(palette.muted))
+        keeps_state = all(pen.width(_shorten(title)) <= width for title in of_all)
+        texts = [_shorten(title) if keeps_state else _shorten(title.partition(", ")[0]) for title in titles]
+        texts = [text if text[-1:].isdigit() else pen.elide(text, int(apart - 4)) for text in texts]
     every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more would overlap
     for index in range(0, len(texts), every):
         x, y = grid.origin(index)
         pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, texts[index], 0.5)
+
+
+def _shorten(title: str) -> str:
+    """Return a title with the number of its head alone: "0, pinned"; names of other kinds stay."""
+    return re.sub(r"^head (?=\d)", "", title)
 
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
