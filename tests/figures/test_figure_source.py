@@ -141,3 +141,13 @@ def test_the_numbers_of_all_lines_of_maps_have_one_format(decimals: int | None) 
             formats.setdefault("14" in text, set()).add((size, len(text.partition(".")[2])))
     assert set(formats) == {False, True}
     assert formats[False] == formats[True]
+
+
+def test_layers_on_one_scale_have_numbers_of_one_format() -> None:
+    values = np.full((2, 4, 3, 3), 0.25, np.float32)
+    values[0, 0, 0] = (1, 0.125, 0.125)  # “1.00” has no room, “.25” would have
+    labels = ("Your", "journey", "starts")
+    layers = [Sheet(f"{i}", f"Layer {i}", each, labels, labels) for i, each in enumerate(values)]
+    spec = FigureSpec(("0", "1"), width_mm=85, colour_bar=False)
+    written = re.findall(r">([^<>]+)</text>", encode_figure(Sheets(tuple(layers), shared=True), spec, ".svg").decode())
+    assert len({len(text.partition(".")[2]) for text in written if re.fullmatch(r"\d?\.\d+", text)}) == 1

@@ -1,8 +1,9 @@
 """Lays out a figure's panels on a page and draws the page on pixels or vectors."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
@@ -19,6 +20,8 @@ from attnlab.figures.text import Pen
 
 _LEAST_PANEL = 60.0
 """A panel narrower or lower than this, in units, is illegible."""
+_LEAST_NUMBERED = 4.0
+"""Lower cells have no numbers."""
 _LEAST_CELL = 12.0
 """Maps side by side have cells at least as high as their labels, or are large enough for some of these."""
 
@@ -81,6 +84,8 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
     _check_room(width / abreast, free or width / abreast)
     panels, y = [], top
     laid_out = _lay_out_panels(source, spec, (abreast, width), ratio, free)
+    if isinstance(source, Sheets) and source.shared:
+        laid_out = _write_alike(laid_out)
     for start in range(0, len(laid_out), abreast):
         line = laid_out[start : start + abreast]
         title_y = y + min(each.layout.top for each in line)
@@ -113,6 +118,16 @@ def _lay_out_panels(
         return panels
     cell = min(each.layout.first.cell_width for each in panels)
     return [lay_out_panel(source, name, spec, width / abreast, ratio, height, cell) for name in spec.stages]
+
+
+def _write_alike(panels: list[Panel]) -> list[Panel]:
+    """Return panels whose numbers have one format, if their maps have one size and their cells room for numbers."""
+    first = panels[0].data
+    sizes = {(each.data.values.shape, each.data.exponent) for each in panels}
+    if len(sizes) > 1 or panels[0].layout.first.cell_height < _LEAST_NUMBERED:
+        return panels
+    every = replace(first, values=np.concatenate([each.data.values for each in panels]))
+    return [replace(each, alike=every) for each in panels]
 
 
 def _check_room(width: float, height: float) -> None:

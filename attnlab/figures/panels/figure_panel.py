@@ -74,6 +74,8 @@ class Panel:
     shape: str
     axes: tuple[str, ...]
     layout: FigureLayout
+    alike: MapData | None = None
+    """The maps of all panels whose numbers have the same format as its own; None for its own alone."""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -234,7 +236,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         last = first + grid.count
         part = shown.data.choose_maps(first, last)
         draw_figure_cells(painter, grid, part, palette, ratio)
-        draw_figure_numbers(painter, grid, part, palette, spec, shown.data)
+        draw_figure_numbers(painter, grid, part, palette, spec, shown.alike or shown.data)
         if spec.labels:
             draw_labels(painter, grid, part, palette, make_figure_font(TEXT_PX), (None, None))
         if shown.layout.caption:
