@@ -151,3 +151,11 @@ def test_layers_on_one_scale_have_numbers_of_one_format() -> None:
     spec = FigureSpec(("0", "1"), width_mm=85, colour_bar=False)
     written = re.findall(r">([^<>]+)</text>", encode_figure(Sheets(tuple(layers), shared=True), spec, ".svg").decode())
     assert len({len(text.partition(".")[2]) for text in written if re.fullmatch(r"\d?\.\d+", text)}) == 1
+
+
+def test_labels_of_white_space_are_marks() -> None:
+    tokens = ("a", " ", "\n", "b")
+    values = np.full((1, 4, 4), 0.25, np.float32)
+    svg = encode_figure(Sheets((Sheet("only", "Only", values, tokens, tokens),)), FigureSpec(("only",)), ".svg")
+    written = re.findall(r">([^<>]+)</text>", svg.decode())
+    assert [written.count(mark) for mark in "a␣↵b"] == [2] * 4

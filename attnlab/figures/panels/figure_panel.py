@@ -43,7 +43,7 @@ from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make
 from attnlab.figures.raster import MAP_OF
 from attnlab.figures.scales import AUTOMATIC, Colouring, describe_scale, find_scale, find_sinks, join_scales
 from attnlab.figures.subscripts import draw_text, text_width
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, mark_blank
 
 if TYPE_CHECKING:
     pass
@@ -384,7 +384,7 @@ def _measure_labels(data: MapData | Sheet, width: float) -> Labels:
     metrics = QFontMetricsF(make_figure_font(TEXT_PX))
 
     def widest(labels: "list[str] | tuple[str, ...]") -> float:
-        return max((metrics.horizontalAdvance(" ".join(x.split())[:60] or "∅") for x in labels), default=0.0)
+        return max((metrics.horizontalAdvance(mark_blank(x)[:60]) for x in labels), default=0.0)
 
     row, column = widest(list(data.row_labels)), widest(list(data.column_labels))
     turned = min(column + 8, _COLUMN_LABEL)
