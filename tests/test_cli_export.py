@@ -10,6 +10,7 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication
 
 import attnlab
+from attnlab.attention.edits.descent import choose_loss
 from attnlab.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -168,3 +169,11 @@ def test_a_session_is_never_replaced_by_its_own_figure(tmp_path: Path, capsys: p
 def test_export_requires_an_output_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "preset:journey"]) == 2
     assert "-o" in capsys.readouterr().err
+
+
+def test_the_title_of_a_jacobian_names_its_query(tmp_path: Path) -> None:
+    e = choose_loss(attnlab.preset("the-cat-sat"), "weight", loss_query=1)
+    attnlab.save(e, tmp_path / "loss.attnlab")
+    svg = export(str(tmp_path / "loss.attnlab"), tmp_path / "j.svg", "--stage", "jacobian").read_text(encoding="utf-8")
+    assert svg.count("Jacobian of “cat”") >= 3  # as text, in the title of the file and in its description
+    assert "Jacobian<" not in svg

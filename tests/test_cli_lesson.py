@@ -162,6 +162,35 @@ def test_opening_a_lesson_without_a_display_is_refused_with_a_remedy(lesson: Pat
     assert re.fullmatch(r"attnlab: There is no display[^\n]*--pdf OUT\.pdf[^\n]*\n", answer.stderr)
 
 
+PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from attnlab.cli.main import main
+from attnlab.ui.app import application
+
+def look():
+    for window in QApplication.topLevelWidgets():
+        playground = getattr(window, "playground", None)  # None until it is loaded
+        if playground is not None and playground.document.experiment.config.causal:
+            print(window.settings.theme)
+            window.close()
+
+app = application.make_application()
+timer = QTimer(interval=100)
+timer.timeout.connect(look)
+timer.start()
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+def test_a_lesson_opens_in_the_theme_that_is_written_before_it(lesson: Path) -> None:
+    words = ("--theme", "dark", "lesson", "mine", "--step", "2")
+    answer = run_python("-c", PROGRAM, *words)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "dark\n", "")
+
+
 def test_the_help_lists_every_lens_with_its_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", "--help"]) == 0
     listed = " ".join(capsys.readouterr().out.split())

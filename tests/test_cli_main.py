@@ -126,6 +126,7 @@ def test_the_window_without_a_display_is_refused_with_a_remedy() -> None:
         (["--screenshot", "x.png", "--preset", "nope"], "'nope'"),
         (["bench", "nope"], "There is no bench 'nope'; there are live, engine, start"),
         (["doctor", "--fix"], "--fix"),
+        (["--theme", "dark", "doctor"], "Unrecognized arguments: --theme dark; attnlab doctor --help"),
         (["code", "preset:nope"], "'nope'"),
         (["show", ""], "The name of the source is empty; give a file, or preset:NAME."),
         ([""], "The name of the source is empty"),

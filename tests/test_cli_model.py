@@ -147,6 +147,28 @@ def test_all_heads_of_all_layers_are_one_figure(
     assert all(f"Layer {layer}" in text for layer in range(3))
 
 
+def test_a_figure_has_the_options_that_export_has(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "layer.svg"
+    size = "--width", 85, "--height", 120, "--columns", 1, "--font-size", 9
+    look = "--numbers", "off", "--no-labels", "--no-colour-bar", "--colour-map", "greys", "--each-head", "--transparent"
+    answer(capsys, folder, TEXT, "--layer", 1, "-o", path, "--title", "Second layer", *size, *look)
+    svg = path.read_text()
+    assert re.search(r'width="85(\.0*)?mm" height="120(\.0*)?mm"', svg)
+    assert re.findall(r">([^<>]+)</text>", svg) == ["Second layer", "head 0", "head 1", "head 2", "head 3"]
+    lists = {}
+    for command in ("export", "model"):
+        assert main([command, "--help"]) == 0
+        group = re.search(r"^figures.*?(?=^\w)", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+        lists[command] = set(re.findall(r"^  (--[a-z-]+)", group[0] if group else "", re.MULTILINE))
+    assert lists["export"] - lists["model"] == {"--stages", "--canvas", "--beside", "--names"}
+    assert len(lists["model"]) > 10
+    assert "--transparent and --dark both set the background" in refusal(
+        capsys, folder, TEXT, "-o", path, "--dark", "--transparent"
+    )
+
+
 def test_the_layers_of_a_long_text_share_a_scale_that_shows_structure(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

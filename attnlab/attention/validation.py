@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from attnlab.base.counted import divisors, format_bounds
+from attnlab.base.counted import divisors, format_bounds, format_count
 from attnlab.base.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def check_shapes(e: "Experiment") -> None:
     got, need = columns(w.W_k, d_memory), h_kv * e.d_k
     if got != need:
         raise ExperimentError(
-            f"W_k has {got} columns; it needs {need}: {h_kv} heads of d_k = {e.d_k}, which is W_q’s columns ÷ n_heads."
+            f"W_k has {got} columns; it needs {need}: {format_count(h_kv, 'head')} of d_k = {e.d_k}, which is W_q’s "
+            "columns ÷ n_heads."
         )
     _check_heads("W_v", columns(w.W_v, d_memory), heads, h_kv)
     _check_rows("W_o", w.W_o, h * e.d_v, "the concatenated heads have")

@@ -30,6 +30,15 @@ class Parser(argparse.ArgumentParser):
         raise MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists the options.")
 
 
+def add_theme(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the colours of the window."""
+    parser.add_argument(
+        "--theme",
+        choices=("light", "dark", "system", "contrast-light", "contrast-dark"),
+        help="colours of the window (default: those of the settings)",
+    )
+
+
 def check_folder(path: Path) -> None:
     """Refuse a path that cannot be written, before the work starts."""
     from attnlab.files.atomic import make_write_error

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
+from attnlab.cli.figure_options import add_figure_options, check_figure_options, make_figure_spec
 from attnlab.cli.many_sources import OUTPUT_HELP, parse_output, write_each
 from attnlab.cli.stage_options import compute_trace, list_warnings, load_experiment, stage_parser
 from attnlab.figures.figure_formats import FIGURES
@@ -37,8 +38,8 @@ def main(argv: list[str]) -> int:
     asked = None if options.format is None else f".{options.format}"
     out = parse_output(options.output, options.sources, endings, asked, USUAL)
     figure = out.ending in FIGURES
-    check_figure_options(options, figure)
-    spec = figure_spec(options) if figure else None
+    _check(options, figure)
+    spec = _make_spec(options) if figure else None
     with offscreen_application() if figure else nullcontext():
         return write_each(options.sources, out, partial(_write_one, options, out.ending, spec))
 
@@ -50,7 +51,11 @@ def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
     parser.add_argument(
         "--format", choices=_kinds(endings), help=f"the format, whatever the extension; {USUAL[1:]} in a folder"
     )
-    add_figure_options(parser)
+    figure = add_figure_options(parser, f"figures ({', '.join(_kinds(FIGURES))})")
+    figure.add_argument("--stages", metavar="A,B", help="several stages, one above the other")
+    figure.add_argument("--canvas", action="store_true", help="all stages, with the wires between them")
+    figure.add_argument("--beside", metavar="SOURCE", help="another source, drawn beside this one on the same scale")
+    figure.add_argument("--names", metavar="A,B", help="titles of the two; the titles of the sources without it")
     return parser
 
 
@@ -96,49 +101,13 @@ def _stand_beside(trace: "Trace", source: "Source", options: argparse.Namespace)
     return Pair(trace, other, (load_experiment(source, options)[1], load_experiment(options.beside, options)[1]))
 
 
-def add_figure_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a figure; tables ignore them."""
-    figure = parser.add_argument_group(f"figures ({', '.join(_kinds(FIGURES))})")
-    figure.add_argument("--stages", metavar="A,B", help="several stages, one above the other")
-    figure.add_argument("--canvas", action="store_true", help="all stages, with the wires between them")
-    figure.add_argument("--width", type=float, metavar="MM", help="width in mm (default 120; several maps 170)")
-    figure.add_argument("--height", type=float, metavar="MM", help="height in mm (default: as needed)")
-    figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (default 300)")
-    figure.add_argument("--columns", type=int, metavar="N", help="number of heads side by side (default: as they fit)")
-    figure.add_argument("--title", metavar="TEXT", help="title (default: the stage's); '' for none")
-    figure.add_argument("--no-labels", action="store_true", help="leave out tokens and axis labels")
-    figure.add_argument("--no-colour-bar", action="store_true", help="leave out the colour bar")
-    figure.add_argument("--numbers", default="auto", metavar="auto|on|off", help="numbers in the cells (default auto)")
-    figure.add_argument("--decimals", type=int, metavar="N", help="decimals of these numbers (default: all that fit)")
-    figure.add_argument(
-        "--colour-map",
-        default="attnlab",
-        metavar="NAME",
-        help="attnlab (the default), viridis, cividis, magma, greys, vik, rdbu",
-    )
-    figure.add_argument(
-        "--scale",
-        default="auto",
-        metavar="NAME",
-        help="scale of colours: auto (the default), full, largest, percentile, sqrt, log",
-    )
-    figure.add_argument("--each-head", action="store_true", help="a scale of the colours for each head")
-    figure.add_argument("--mute-sinks", action="store_true", help="grey columns for the first token and separators")
-    figure.add_argument("--beside", metavar="SOURCE", help="another source, drawn beside this one on the same scale")
-    figure.add_argument("--names", metavar="A,B", help="titles of the two; the titles of the sources without it")
-    figure.add_argument("--font-size", type=float, default=7.5, metavar="PT", help="text size in points (default 7.5)")
-    figure.add_argument("--transparent", action="store_true", help="transparent background")
-    figure.add_argument("--dark", action="store_true", help="dark background")
-
-
-def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
+def _check(options: argparse.Namespace, figure: bool) -> None:
     """Refuse options that contradict each other or do not apply to the format of the file.
 
     Raises:
         MisuseError: the options contradict each other or do not apply.
     """
-    if options.transparent and options.dark:
-        raise MisuseError("--transparent and --dark both set the background; give one of them.")
+    check_figure_options(options)
     if sum((options.stage is not None, options.stages is not None, options.canvas)) > 1:
         raise MisuseError("--stage, --stages and --canvas cannot be combined; give one of them.")
     if options.names is not None and (options.beside is None or options.names.count(",") != 1):
@@ -150,32 +119,7 @@ def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
         raise MisuseError(f"A table contains one stage: name it with --stage. Only figures show several: {figures}.")
 
 
-def figure_spec(options: argparse.Namespace) -> "FigureSpec":
-    """Return the description of the requested figure.
-
-    Raises:
-        AttnlabError: the figure cannot be drawn.
-    """
-    from attnlab.figures.panels.figure_spec import FigureSpec
-
+def _make_spec(options: argparse.Namespace) -> "FigureSpec":
     named = options.stage or "weights" if options.stages is None else options.stages
-    return FigureSpec(
-        stages=tuple(name.strip() for name in named.split(",") if name.strip()),
-        canvas=options.canvas,
-        head=options.head,
-        columns=options.columns,
-        width_mm=options.width,
-        height_mm=options.height,
-        dpi=options.dpi,
-        title=options.title,
-        labels=not options.no_labels,
-        numbers=options.numbers,
-        decimals=options.decimals,
-        colour_bar=not options.no_colour_bar,
-        colour_map=options.colour_map,
-        font_pt=options.font_size,
-        scale=options.scale,
-        each_head=options.each_head,
-        mute_sinks=options.mute_sinks,
-        ground="transparent" if options.transparent else "dark" if options.dark else "light",
-    )
+    stages = tuple(name.strip() for name in named.split(",") if name.strip())
+    return make_figure_spec(options, stages, canvas=options.canvas)

@@ -10,7 +10,14 @@ from attnlab.base.counted import format_count, format_has
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import escape
-from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
+from attnlab.cli.command_line import (
+    MisuseError,
+    Parser,
+    add_theme,
+    check_folder,
+    load_torch_before_qt,
+    platform_without_display,
+)
 from attnlab.lessons.lenses import LENSES
 
 
@@ -33,6 +40,7 @@ def main(argv: list[str]) -> int:
         metavar="N",
         help="with --pdf: 1, 2, 4 or 6 slides a page (default 1)",
     )
+    add_theme(parser)
     options = parser.parse_args(argv)
     if options.pdf is None and (options.notes or options.per_page > 1):
         raise MisuseError("--notes and --per-page are for printing; add --pdf OUT.pdf.")
@@ -45,7 +53,7 @@ def main(argv: list[str]) -> int:
         return _check_lesson(options.lesson)
     if options.pdf is not None:
         return _print_lesson(options.lesson, options.pdf, options.notes, options.per_page)
-    return _open_lesson(options.lesson, options.step or 1)
+    return _open_lesson(options.lesson, options.step or 1, options.theme)
 
 
 def _list_lenses() -> str:
@@ -108,7 +116,7 @@ def _print_lesson(name: str, path: Path, notes: bool, per_page: int) -> int:
     return OK
 
 
-def _open_lesson(name: str, step: int) -> int:
+def _open_lesson(name: str, step: int, theme: str | None) -> int:
     from attnlab.lessons.library import count_steps
 
     count = count_steps(name)
@@ -121,4 +129,4 @@ def _open_lesson(name: str, step: int) -> int:
     load_torch_before_qt()
     from attnlab.ui.app.application import end, run
 
-    return end(run(lesson=(name, step)))
+    return end(run(theme=theme, lesson=(name, step)))

@@ -18,7 +18,14 @@ from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.bench import NAMES, TIMED
 from attnlab.bench import main as run_benches
-from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
+from attnlab.cli.command_line import (
+    MisuseError,
+    Parser,
+    add_theme,
+    check_folder,
+    load_torch_before_qt,
+    platform_without_display,
+)
 from attnlab.files.source import Source, check_source, is_weights, load_source, model_folder, parse_source, run_folder
 
 SIZES = (64, 16384)
@@ -57,7 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    code = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else _window(argv)
+    named = next((place for place, word in enumerate(argv) if word in COMMANDS), None)
+    if named is None or (named and not argv[0].startswith("-")):
+        code = _window(argv)
+    else:  # a command refuses options written before it, unless it has them
+        code = COMMANDS[argv[named]]([*argv[named + 1 :], *argv[:named]])
     flush_stdout()
     return code
 
@@ -103,11 +114,7 @@ def _window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a session, a run, a model or weights to open")
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
-    parser.add_argument(
-        "--theme",
-        choices=("light", "dark", "system", "contrast-light", "contrast-dark"),
-        help="colours of the window (default: those of the settings)",
-    )
+    add_theme(parser)
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="save a picture of the window and exit")
     parser.add_argument(
         "--size",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab.base.console import OK, say, warn
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, check_not_read
+from attnlab.cli.figure_options import add_figure_options, check_figure_options
 from attnlab.cli.model_output import (
     describe,
     describe_capture,
@@ -125,14 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="OUT",
         help=f"write a figure, a table or, as {SESSION}, a session of one layer; with --patterns, CSV",
     )
-    figure = parser.add_argument_group("figures")
-    figure.add_argument("--width", type=float, metavar="MM", help="width in mm (120; several maps 170)")
-    figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (300)")
-    figure.add_argument(
-        "--scale", default="auto", metavar="NAME", help="auto, full, largest, percentile, sqrt or log (auto)"
-    )
-    figure.add_argument("--mute-sinks", action="store_true", help="grey columns for the first token and separators")
-    figure.add_argument("--dark", action="store_true", help="dark background")
+    add_figure_options(parser, "figures")
     return parser
 
 
@@ -196,6 +190,7 @@ def _check(options: argparse.Namespace) -> None:
         raise MisuseError("Predictions are printed; leave -o out.")
     if options.json and options.output is not None:
         raise MisuseError("--json prints, and -o writes a file; give one of them.")
+    check_figure_options(options)
     _check_ignored(options)
     _check_session(options)
 

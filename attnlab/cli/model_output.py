@@ -10,6 +10,7 @@ from attnlab.base.console import say, terminal_width
 from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ArgumentError
 from attnlab.cli.command_line import MisuseError, delay_interrupts, offscreen_application
+from attnlab.cli.figure_options import make_figure_spec
 
 if TYPE_CHECKING:
     from attnlab.figures.scales import Scale
@@ -201,7 +202,6 @@ def write_layers(run: "Run | Capture", options: argparse.Namespace) -> None:
 def _draw(run: "Run | Capture", options: argparse.Namespace, ending: str) -> bytes:
     from attnlab.figures.panels.figure_file import encode_figure
     from attnlab.figures.panels.figure_source import Sheets
-    from attnlab.figures.panels.figure_spec import FigureSpec
     from attnlab.figures.scales import find_scale, join_scales
     from attnlab.pretrained.run_tables import make_table
 
@@ -211,16 +211,7 @@ def _draw(run: "Run | Capture", options: argparse.Namespace, ending: str) -> byt
     tables = [make_table(run, layer, part, "all") for layer in layers]
     scale = join_scales([find_scale(each.values, "probability", each.masked) for each in tables])
     sheets = Sheets(tuple(_to_sheet(each, scale) for each in tables), model.name, "Layers", shared=True)
-    spec = FigureSpec(
-        stages=sheets.all_stages,
-        head=options.head,
-        width_mm=options.width,
-        dpi=options.dpi,
-        scale=options.scale,
-        mute_sinks=options.mute_sinks,
-        ground="dark" if options.dark else "light",
-    )
-    return encode_figure(sheets, spec, ending)
+    return encode_figure(sheets, make_figure_spec(options, sheets.all_stages), ending)
 
 
 def _to_sheet(made: "Table", scale: "Scale") -> Any:

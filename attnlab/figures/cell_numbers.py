@@ -28,8 +28,11 @@ def draw_numbers(
     decimals: int | None = None,
     rounded: bool = True,
     air: float = 0.0,
+    alike: MapData | None = None,
 ) -> bool:
     """Draw the number of each cell, all in one format, in the first of ``fonts`` (largest first) that fits.
+
+    The format fits the numbers of ``alike`` if given: those of all lines of maps, of which ``data`` are one.
 
     They have this many ``decimals`` if these fit; None: four if these fit, else two. Only if they may be ``rounded``
     further, large ones have fewer than two where two do not fit. An exact zero is a "0", to tell it from a small number
@@ -39,7 +42,8 @@ def draw_numbers(
     if not _has_room(grid, data, fonts):
         return False
     shown, factor = _find_shown(data), data.factor
-    chosen = _choose_format(grid, data, shown, fonts, decimals, rounded, air)
+    alike = data if alike is None else alike
+    chosen = _choose_format(grid, alike, _find_shown(alike), fonts, decimals, rounded, air)
     if chosen is None:
         return False
     font, write = chosen

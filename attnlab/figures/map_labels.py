@@ -14,7 +14,7 @@ from attnlab.figures.cell_numbers import find_visible
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_data import MapData
 from attnlab.figures.palette import Palette
-from attnlab.figures.text import Pen, elide_text, find_key, measure_text
+from attnlab.figures.text import Pen, elide_text, find_key, mark_blank, measure_text
 
 LABEL_LETTERS = 14
 """Labels of tokens are whole up to this many letters where there is room; longer ones lose their middle."""
@@ -50,6 +50,7 @@ def draw_labels(
             middle = x + (column + 0.5) * grid.cell_width
             if flat:
                 text = data.column_labels[column]
+                text = mark_blank(text) if text.isspace() else text
                 if len(text) > 1:  # one letter may be a little wider than its cell
                     text = pen.elide(text, math.ceil(grid.cell_width - 2), middle=True)
                 pen.draw(middle, grid.y - 4, text, 0.5, 1.0)

@@ -29,7 +29,8 @@ def pair_maps(then: MapData, now: MapData, names: tuple[str, str] = STATES) -> M
     values = _interleave([then.values, now.values])
     titles: tuple[str, ...] = names
     if len(now.values) > 1:
-        titles = tuple(text for title in now.titles for text in (f"{title}, {names[0]}", title))
+        last = "" if names[1] == STATES[1] else f", {names[1]}"  # a head as it is now needs no word
+        titles = tuple(text for title in now.titles for text in (f"{title}, {names[0]}", f"{title}{last}"))
     return replace(
         now,
         exponent=None if then.exponent is None or now.exponent is None else max(then.exponent, now.exponent),

@@ -27,4 +27,4 @@ def make_mask_sheets(e: Experiment) -> Sheets:
         values = make_mask_data(part).values
         labels = part.row_labels, part.column_labels
         sheets.append(Sheet(part.name, part.title, values, *labels, part.hidden, scale=SEEN, has_numbers=False))
-    return Sheets(tuple(sheets), "Masks", "Masks")
+    return Sheets(tuple(sheets), "Masks", "Masks", abreast=True)

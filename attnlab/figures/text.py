@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
 NARROW_EM = 3.0
 """Within fewer em than this a text is cut off without an ellipsis."""
+_MARKS = {"\n": "↵", "\t": "⇥"}
 
 
 class Face(QFont):
@@ -34,15 +35,20 @@ def _lay_out(text: str, key: str) -> tuple[QStaticText, float, float]:
     return static, size.width(), size.height()
 
 
+def mark_blank(text: str) -> str:
+    """Return a text on one line; of white space alone a mark for each character, ␣ ↵ ⇥, and ∅ for an empty text."""
+    return " ".join(text.split()) or "".join(_MARKS.get(each, "␣") for each in text) or "∅"
+
+
 @lru_cache(maxsize=32768)
 def elide_text(text: str, key: str, width: float, *, middle: bool = False) -> str:
-    """Return a text shortened to a width in the font with this key, on one line; an empty text becomes ∅.
+    """Return a text shortened to a width in the font with this key, on one line, with marks for blank texts.
 
     It is shortened at its end, or with ``middle`` in its middle.
     """
     font = QFont()
     font.fromString(key)
-    shown, metrics = " ".join(text.split()) or "∅", QFontMetricsF(font)
+    shown, metrics = mark_blank(text), QFontMetricsF(font)
     dots = metrics.horizontalAdvance("…")
     if width >= NARROW_EM * font.pixelSize():
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
@@ -71,7 +77,7 @@ class Pen:
         return measure_text(text, self._key)
 
     def elide(self, text: str, width: float, *, middle: bool = False) -> str:
-        """Return the text shortened to a width, at its end or in its middle, on one line; an empty one becomes ∅.
+        """Return the text shortened to a width, at its end or in its middle, on one line, with marks for blank texts.
 
         A text that is as wide as :meth:`width` says stays whole.
         """

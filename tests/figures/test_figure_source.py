@@ -6,12 +6,15 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+import attnlab
 from attnlab.base.errors import AttnlabError
+from attnlab.figures.mask_data import make_mask_sheets
 from attnlab.figures.panels.figure_file import draw_figure, encode_figure
 from attnlab.figures.panels.figure_page import lay_out_page
 from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Sheet, Sheets, count_heads
 from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.scales import Scale
 
 pytestmark = pytest.mark.usefixtures("qapp")
 ROWS, COLUMNS = ("das", "Haus", "."), ("the", "house")
@@ -92,3 +95,67 @@ def test_masked_cells_of_a_figure_have_no_numbers() -> None:
     written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
     assert sorted(numbers) == [f"{value:.4f}" for value in values[0][~mask]]
+
+
+@pytest.mark.parametrize(
+    ("width", "columns", "lines"), [(170, None, (3,)), (120, None, (3,)), (85, None, (2, 1)), (170, 1, (1, 1, 1))]
+)
+def test_the_masks_of_an_encoder_and_a_decoder_stand_side_by_side(
+    width: float, columns: int | None, lines: tuple[int, ...]
+) -> None:
+    source, target = ("The", "house", "is", "very", "large", "."), ("Das", "Haus", ".")
+    e = attnlab.Experiment(
+        target, np.ones((3, 2)), attnlab.Weights(), memory_tokens=source, memory_embeddings=np.ones((6, 2))
+    )
+    sheets = make_mask_sheets(e)
+    for height in (None, 100.0):
+        page = lay_out_page(sheets, FigureSpec(sheets.all_stages, width_mm=width, height_mm=height, columns=columns))
+        tops = [y + panel.layout.top for _, y, panel in page.panels]
+        assert tuple(tops.count(top) for top in sorted(set(tops))) == lines
+        assert max(y + panel.layout.bottom for _, y, panel in page.panels) < page.height
+        assert max(x + panel.layout.right for x, _, panel in page.panels) < page.width
+        if lines == (3,):
+            grids = [panel.layout.first for _, _, panel in page.panels]
+            assert len({(grid.cell_width, grid.cell_height, grid.label_height) for grid in grids}) == 1
+            starts = [y + panel.layout.first.y for _, y, panel in page.panels]
+            assert max(starts) - min(starts) < 0.5  # the same line but for dots
+
+
+def test_long_texts_do_not_make_the_masks_of_a_figure_higher_than_a_page() -> None:
+    tokens = tuple(f"word{i}" for i in range(60))
+    e = attnlab.Experiment(
+        tokens, np.ones((60, 2)), attnlab.Weights(), memory_tokens=tokens, memory_embeddings=np.ones((60, 2))
+    )
+    sheets = make_mask_sheets(e)
+    assert lay_out_page(sheets, FigureSpec(sheets.all_stages, width_mm=170)).size_mm[1] < 100
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_the_numbers_of_all_lines_of_maps_have_one_format(decimals: int | None) -> None:
+    values = np.stack([np.full((3, 9), 0.5), np.full((3, 9), -14.25)]).astype(np.float32)
+    sheets = Sheets((Sheet("scores", "Scores", values, ROWS, "abcdefghi", kind="signed", scale=Scale(15.0)),))
+    svg = encode_figure(sheets, FigureSpec(("scores",), width_mm=85, columns=1, decimals=decimals), ".svg").decode()
+    formats = {}
+    for size, text in re.findall(r'font-size="([^"]+)"[^>]*>([^<>]+)</text>', svg):
+        if re.fullmatch(r"(0|−14)?\.\d+", text):
+            formats.setdefault("14" in text, set()).add((size, len(text.partition(".")[2])))
+    assert set(formats) == {False, True}
+    assert formats[False] == formats[True]
+
+
+def test_layers_on_one_scale_have_numbers_of_one_format() -> None:
+    values = np.full((2, 4, 3, 3), 0.25, np.float32)
+    values[0, 0, 0] = (1, 0.125, 0.125)  # “1.00” has no room, “.25” would have
+    labels = ("Your", "journey", "starts")
+    layers = [Sheet(f"{i}", f"Layer {i}", each, labels, labels) for i, each in enumerate(values)]
+    spec = FigureSpec(("0", "1"), width_mm=85, colour_bar=False)
+    written = re.findall(r">([^<>]+)</text>", encode_figure(Sheets(tuple(layers), shared=True), spec, ".svg").decode())
+    assert len({len(text.partition(".")[2]) for text in written if re.fullmatch(r"\d?\.\d+", text)}) == 1
+
+
+def test_labels_of_white_space_are_marks() -> None:
+    tokens = ("a", " ", "\n", "b")
+    values = np.full((1, 4, 4), 0.25, np.float32)
+    svg = encode_figure(Sheets((Sheet("only", "Only", values, tokens, tokens),)), FigureSpec(("only",)), ".svg")
+    written = re.findall(r">([^<>]+)</text>", svg.decode())
+    assert [written.count(mark) for mark in "a␣↵b"] == [2] * 4

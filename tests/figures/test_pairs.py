@@ -1,5 +1,6 @@
 """Two states side by side in a figure, and the scale that they share."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.cli.main import main
 from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.panels.figure_file import encode_figure
+from attnlab.figures.panels.figure_page import lay_out_page
 from attnlab.figures.panels.figure_panel import make_map_data
 from attnlab.figures.panels.figure_source import Pair
 from attnlab.figures.panels.figure_spec import FigureSpec
@@ -22,6 +24,11 @@ pytestmark = pytest.mark.usefixtures("qapp")
 def compute(name: str = "journey", **settings: object) -> attnlab.Trace:
     e = attnlab.preset(name)
     return attnlab.compute(with_setting(e, **settings) if settings else e)
+
+
+def write(pair: Pair, spec: FigureSpec) -> list[str]:
+    """Return the texts in a figure."""
+    return re.findall(r">([^<>]+)</text>", encode_figure(pair, spec, ".svg").decode())
 
 
 def test_a_pair_has_the_maps_of_both_states_with_their_own_masks() -> None:
@@ -49,6 +56,26 @@ def test_every_head_of_a_pair_stands_beside_itself() -> None:
     assert len(data.values) == 16
     np.testing.assert_array_equal(data.values[6:8], [one.array("weights")[3], other.array("weights")[3]])
     assert data.titles[6:8] == ("head 3, pinned", "head 3")
+
+
+@pytest.mark.parametrize("width", [60, 170])
+def test_a_figure_of_pairs_parts_none_and_names_both_states(width: float) -> None:
+    one, other = compute("uneven-heads", n_heads=5), compute("uneven-heads", n_heads=5, temperature=0.5)
+    pair, spec = Pair(one, other, ("before", "after")), FigureSpec(width_mm=width)
+    assert all(grid.count % 2 == 0 for grid in lay_out_page(pair, spec).panels[0][2].layout.grids)
+    written = write(pair, spec)
+    assert "10 × 6 × 6" not in written
+    assert "left before, right after" in written
+    if width == 60:
+        assert [text for text in written if text.isdecimal()].count("4") == 2
+    else:
+        assert {"5 × 6 × 6", "head 4, before", "head 4, after"} <= set(written)
+
+
+def test_a_long_name_of_a_state_is_cut_at_its_end() -> None:
+    names = "before fine-tuning on my corpus", "after fine-tuning on my corpus"
+    written = write(Pair(compute(), compute(causal=True), names), FigureSpec(width_mm=50))
+    assert [text.split(" ")[0] for text in written if "…" in text] == ["before", "after"]
 
 
 def test_a_stage_that_only_one_state_has_stands_alone() -> None:

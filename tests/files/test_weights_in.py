@@ -280,6 +280,7 @@ def test_settings_tables_and_batches_are_kept() -> None:
             4,
             r"W_k has 5 columns; it needs 12: .*W_k is k_proj\.weight \[5, 12\], tr",
         ),
+        ({"k_proj.weight": torch.ones(5, 12)}, 1, r"it needs 12: 1 head of d_k = 12, which is W_q’s columns"),
         ({"o_proj.weight": torch.ones(12, 7)}, 4, r"W_o has shape \[7, 12\]; .*W_o is o_proj\.weight \[12, 7\]"),
         ({"v_proj.weight": torch.ones(12, 9)}, 4, r"W_k has 12 rows and W_v 9; .*v_proj\.weight \[12, 9\]"),
         ({"q_proj.bias": torch.ones(3)}, 4, r"b_q has 3 numbers; it needs 12, .*b_q is q_proj\.bias \[3\]"),

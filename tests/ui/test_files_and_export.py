@@ -12,9 +12,9 @@ import pytest
 import torch
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QPushButton
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
@@ -23,6 +23,7 @@ from attnlab.compute.engine import devices
 from attnlab.files.source import Source
 from attnlab.ui.app.help_window import HelpWindow
 from attnlab.ui.export.export_dialog import ExportDialog
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -403,3 +404,30 @@ def test_a_message_of_a_dialog_goes_with_the_dialog(person: "Person") -> None:
     assert window is not None
     QTest.keyClick(window, Key.Key_Escape)
     person.wait_for(lambda: person.message() == "")
+
+
+def test_the_table_of_a_lens_is_saved_with_every_digit(person: "Person", tmp_path: Path) -> None:
+    person.playground.lenses.open_lens("statistics")
+    person.settle()
+    tables = {each.title.text(): each for each in person.window.findChildren(NumberTable)}
+    table = tables["Rows of weights"]
+
+    def save(path: Path) -> None:
+        at = table.view.viewport().rect().center()
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, table.view.viewport().mapToGlobal(at))
+        QApplication.sendEvent(table.view.viewport(), event)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        next(action for action in menu.actions() if action.text() == "Save as CSV…").trigger()
+        menu.close()
+        assert field_of(person).text() == "journey-rows-of-weights.csv"
+        name_in_dialog(person, path)
+
+    save(tmp_path / "rows.csv")
+    header, *rows = csv.reader((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines())
+    assert [row[header.index("query")] for row in rows] == list(person.experiment.tokens)
+    weights = attnlab.compute(person.experiment)["weights"][0]
+    np.testing.assert_allclose([float(row[header.index("largest")]) for row in rows], weights.max(-1).values)
+    assert str(tmp_path / "rows.csv") in person.playground.step_bar.message
+    save(tmp_path / "none" / "rows.csv")
+    assert "rows.csv cannot be written" in person.playground.step_bar.message

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from attnlab.attention.registries.losses import find_pair
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages import (
     evaluate,
@@ -202,6 +203,11 @@ def kind_of(stage: Stage, e: "Experiment") -> str:
         return stage.kind
     normalizer = NORMALIZERS[e.config.normalizer].kind
     return normalizer if normalizer == "signed" else stage.kind
+
+
+def name_stage(stage: Stage, e: "Experiment") -> str:
+    """Return the title of a stage in an experiment; that of a Jacobian names its query."""
+    return f"{stage.title} of “{e.tokens[find_pair(e)[1]] or '∅'}”" if stage.name == "jacobian" else stage.title
 
 
 def name_axes(stage: Stage, e: "Experiment") -> tuple[str, ...]:

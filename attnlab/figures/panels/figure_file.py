@@ -129,9 +129,9 @@ def encode_pdf(page: Page, title: str) -> bytes:
 
 def describe(page: Page) -> tuple[str, str]:
     """Return the title of a figure and one sentence that describes it."""
-    stages = ", ".join(each.stage.title for _, _, each in page.panels)
+    stages = ", ".join(each.name for _, _, each in page.panels)
     title = page.spec.title or ": ".join(filter(None, (" ".join(page.title), stages)))
-    parts = [f"{each.stage.title} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
+    parts = [f"{each.name} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
     return title, f"Maps drawn by attnlab: {'; '.join(parts)}."
 
 

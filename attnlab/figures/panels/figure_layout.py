@@ -57,7 +57,8 @@ class Wish:
     """The requirements of a panel: its width, its height (None for as much as its maps need), and its decorations.
 
     ``header`` is the height of its title. ``square`` keeps cells about as wide as high. ``per_row`` is the number of
-    maps side by side, None for the best number. A unit has ``ratio`` dots, and cells are whole dots unless very small.
+    maps side by side, None for the best number, which parts none of several maps ``in_pairs``. A unit has ``ratio``
+    dots, and cells are whole dots unless very small.
     """
 
     width: float
@@ -67,8 +68,10 @@ class Wish:
     bar: float = BAR
     square: bool = True
     per_row: int | None = None
+    in_pairs: bool = False
     ratio: float = 1.0
     cell_height: float = CELL_HEIGHT
+    cell_width: float = CELL_WIDTH
     shape: float = SHAPE
 
 
@@ -164,7 +167,8 @@ def _find_room(labels: Labels, wish: Wish) -> float:
 def _choose_plan(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
     """Return the best plan; it does not depend on the dots, so that all kinds of files have the same one."""
     room, fine = _find_room(labels, wish), replace(wish, ratio=_FINE)
-    tried = range(1, maps[0] + 1) if wish.per_row is None else (min(wish.per_row, maps[0]),)
+    step = 2 if wish.in_pairs and maps[0] > 2 else 1
+    tried = range(step, maps[0] + 1, step) if wish.per_row is None else (min(wish.per_row, maps[0]),)
     best = min(tried, key=lambda per_row: _rate_badness(_make_plan(room, maps, labels, fine, per_row), maps, wish))
     return _make_plan(room, maps, labels, wish, best)
 
@@ -174,7 +178,7 @@ def _make_plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wi
     count, rows, columns = maps
     lines = -(-count // per_row)
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
-    widest = min(_find_cell_width(room, columns, per_row, space), CELL_WIDTH)
+    widest = min(_find_cell_width(room, columns, per_row, space), wish.cell_width)
     caption = 0.0 if count == 1 else CAPTION
     shared = widest * columns < DENSE or wish.height is not None
     label_height = _find_label_height(labels, widest, maps)

@@ -23,8 +23,10 @@ def choose_power(data: MapData, spec: FigureSpec) -> int | None:
     return data.exponent if spec.numbers == "off" or spec.decimals is not None else find_power(data)
 
 
-def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec) -> bool:
-    """Draw the numbers of one line of maps; return whether they fit."""
+def draw_figure_numbers(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, spec: FigureSpec, all_lines: MapData
+) -> bool:
+    """Draw the numbers of one line of maps, in the format that fits those of all lines; return whether they fit."""
     if spec.numbers == "off" or not data.has_numbers:
         return False
     least = _READABLE_PX if spec.numbers == "auto" else _LEAST_PX
@@ -32,22 +34,24 @@ def draw_figure_numbers(painter: QPainter, grid: Grid, data: MapData, palette: P
         return False
     fonts = [make_figure_font(size) for size in range(NUMBER_PX, least - 1, -1)]
     if spec.decimals is None:
-        return draw_numbers(painter, grid, data, palette, *fonts)
+        return draw_numbers(painter, grid, data, palette, *fonts, alike=all_lines)
+    texts = set(_write_texts(all_lines, spec.decimals).values())
+    for font in fonts:
+        pen = Pen(painter, font)
+        if font.pixelSize() + 2 <= grid.cell_height and max(map(pen.width, texts), default=0.0) + 2 <= grid.cell_width:
+            _draw(painter, pen, grid, data, palette, _write_texts(data, spec.decimals))
+            return True
+    return False
+
+
+def _write_texts(data: MapData, decimals: int) -> dict[tuple[int, int, int], str]:
+    """Return the text of each cell that has a number, by map, row and column."""
     shown = np.ones(data.values.shape, dtype=np.bool_)
     for left_out in (data.masked, data.dropped):
         if left_out is not None:
             shown &= ~left_out
     places = [(index, row, column) for index, row, column in np.argwhere(shown).tolist()]
-    texts = {place: write_cell_text(float(data.values[place]) * data.factor, spec.decimals) for place in places}
-    for font in fonts:
-        pen = Pen(painter, font)
-        if (
-            font.pixelSize() + 2 <= grid.cell_height
-            and max(map(pen.width, texts.values()), default=0.0) + 2 <= grid.cell_width
-        ):
-            _draw(painter, pen, grid, data, palette, texts)
-            return True
-    return False
+    return {place: write_cell_text(float(data.values[place]) * data.factor, decimals) for place in places}
 
 
 def _draw(

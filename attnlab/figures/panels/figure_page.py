@@ -1,15 +1,16 @@
 """Lays out a figure's panels on a page and draws the page on pixels or vectors."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_canvas import Rect, draw_flow, lay_out_canvas
 from attnlab.figures.panels.figure_colours import make_palette
-from attnlab.figures.panels.figure_layout import LINE, MARGIN
+from attnlab.figures.panels.figure_layout import DENSE, LINE, MARGIN
 from attnlab.figures.panels.figure_panel import Panel, draw_panel, lay_out_panel, share_scale
 from attnlab.figures.panels.figure_source import Sheets, Source, count_heads
 from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
@@ -19,6 +20,10 @@ from attnlab.figures.text import Pen
 
 _LEAST_PANEL = 60.0
 """A panel narrower or lower than this, in units, is illegible."""
+_LEAST_NUMBERED = 4.0
+"""Lower cells have no numbers."""
+_LEAST_CELL = 12.0
+"""Maps side by side have cells at least as high as their labels, or are large enough for some of these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,13 +78,56 @@ def lay_out_page(source: Source, spec: FigureSpec) -> Page:
         _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
         return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
     source = share_scale(source, spec)
-    free = None if height is None else (height - top) / len(spec.stages)
-    _check_room(width, free or width)
+    abreast = _count_abreast(source, spec, width, ratio)
+    lines = -(-len(spec.stages) // abreast)
+    free = None if height is None else (height - top) / lines
+    _check_room(width / abreast, free or width / abreast)
     panels, y = [], top
-    for name in spec.stages:
-        panels.append((0.0, y, lay_out_panel(source, name, spec, width, ratio, free)))
-        y += panels[-1][2].layout.height
+    laid_out = _lay_out_panels(source, spec, (abreast, width), ratio, free)
+    if isinstance(source, Sheets) and source.shared:
+        laid_out = _write_alike(laid_out)
+    for start in range(0, len(laid_out), abreast):
+        line = laid_out[start : start + abreast]
+        title_y = y + min(each.layout.top for each in line)
+        for place, each in enumerate(line):
+            panels.append((round(place * width / abreast * ratio) / ratio, title_y - each.layout.top, each))
+        y += max(each.layout.height for each in line)
     return Page(spec, width, height or y, ratio, title, tuple(panels))
+
+
+def _count_abreast(source: Source, spec: FigureSpec, width: float, ratio: float) -> int:
+    """Return how many panels stand side by side: as many as the user wants, or as are legible in the width."""
+    if not isinstance(source, Sheets) or not source.abreast:
+        return 1
+    if spec.columns is not None:
+        return min(spec.columns, len(spec.stages))
+    for abreast in range(len(spec.stages), 1, -1):
+        grids = [each.layout.first for each in _lay_out_panels(source, spec, (abreast, width), ratio)]
+        if all(grid.cell_width >= _LEAST_CELL or grid.width >= DENSE for grid in grids):
+            return abreast
+    return 1
+
+
+def _lay_out_panels(
+    source: Source, spec: FigureSpec, across: tuple[int, float], ratio: float, height: float | None = None
+) -> list[Panel]:
+    """Return the panels of all stages, of which some share a width ``across`` with cells of one size."""
+    abreast, width = across
+    panels = [lay_out_panel(source, name, spec, width / abreast, ratio, height) for name in spec.stages]
+    if abreast == 1:
+        return panels
+    cell = min(each.layout.first.cell_width for each in panels)
+    return [lay_out_panel(source, name, spec, width / abreast, ratio, height, cell) for name in spec.stages]
+
+
+def _write_alike(panels: list[Panel]) -> list[Panel]:
+    """Return panels whose numbers have one format, if their maps have one size and their cells room for numbers."""
+    first = panels[0].data
+    sizes = {(each.data.values.shape, each.data.exponent) for each in panels}
+    if len(sizes) > 1 or panels[0].layout.first.cell_height < _LEAST_NUMBERED:
+        return panels
+    every = replace(first, values=np.concatenate([each.data.values for each in panels]))
+    return [replace(each, alike=every) for each in panels]
 
 
 def _check_room(width: float, height: float) -> None:

@@ -1,8 +1,9 @@
 """The panel of one stage in a figure: its data, its layout and its drawing."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from attnlab.figures.panels.figure_layout import (
     BAR,
     CAPTION,
     CELL_HEIGHT,
+    CELL_WIDTH,
     DENSE,
     LINE,
     MARGIN,
@@ -41,7 +43,7 @@ from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, make
 from attnlab.figures.raster import MAP_OF
 from attnlab.figures.scales import AUTOMATIC, Colouring, describe_scale, find_scale, find_sinks, join_scales
 from attnlab.figures.subscripts import draw_text, text_width
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, mark_blank
 
 if TYPE_CHECKING:
     pass
@@ -62,15 +64,18 @@ _TICK, _APART = 2.0, 6.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A stage in a figure: its maps, the lines of its title, its head, its shape, its axes' names, and its layout."""
+    """A stage in a figure: its name there, its maps, its title's lines, its head, shape, axes' names, and layout."""
 
     stage: Drawn
+    name: str
     data: MapData
     title: tuple[str, ...]
     which: str
     shape: str
     axes: tuple[str, ...]
     layout: FigureLayout
+    alike: MapData | None = None
+    """The maps of all panels whose numbers have the same format as its own; None for its own alone."""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -150,18 +155,31 @@ def share_scale(source: Source, spec: FigureSpec) -> Source:
 
 
 def lay_out_panel(
-    source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
+    source: Source,
+    stage: str,
+    spec: FigureSpec,
+    width: float,
+    ratio: float,
+    height: float | None = None,
+    cell_width: float = CELL_WIDTH,
 ) -> Panel:
-    """Return the panel of a stage, ``width`` units wide; its cells are fitted to ``ratio`` dots per unit."""
+    """Return the panel of a stage, ``width`` units wide, with cells at most ``cell_width`` wide.
+
+    Its cells are fitted to ``ratio`` dots per unit.
+    """
     data, entry = make_map_data(source, stage, spec.head, spec.colouring), source.stage(stage)
     data = replace(data, exponent=choose_power(data, spec))
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
-    if isinstance(source, Pair) and len(data.values) == 2:  # which head, and the shape, are those of either
-        one, which = True, make_map_data(source.now, stage, spec.head).titles[0] if count_heads(source) > 1 else ""
-    shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
-    name = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
-    text = f"{name}  {data.power}".strip()
+    sizes = data.values.shape
+    if isinstance(source, Pair) and stage in source.then:  # which head, and the shape, are those of either
+        now = make_map_data(source.now, stage, spec.head)
+        sizes, one = now.values.shape, len(now.values) == 1
+        which = now.titles[0] if one and count_heads(source) > 1 else ""
+    shape = " × ".join(map(str, sizes[1 if one else 0 :]))
+    name = _name_stage(source, stage)
+    titled = name if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
+    text = f"{titled}  {data.power}".strip()
     title = wrap(text, width - 2 * MARGIN, make_figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
     wish = Wish(
         width,
@@ -171,16 +189,32 @@ def lay_out_panel(
         bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
         per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
+        in_pairs=isinstance(source, Pair),
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
+        cell_width=cell_width,
         shape=1.0 if spec.canvas else SHAPE,
     )
     labels = _measure_labels(data, width) if spec.labels else NO_LABELS
+    if labels is not NO_LABELS and isinstance(source, Sheets) and source.abreast:
+        labels = _find_widest(_measure_labels(each, width) for each in source.sheets)
     if entry.axes[-2] == NO_AXIS:
         labels = replace(labels, row_width=0.0)
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
-    return Panel(entry, data, title, which, shape, _name_axes(source, stage), lay_out(data.values.shape, labels, wish))
+    layout = lay_out(data.values.shape, labels, wish)
+    if isinstance(source, Pair) and not one and layout.first.per_row % 2 == 0:
+        which = f"left {source.names[0]}, right {source.names[1]}"
+    return Panel(entry, name, data, title, which, shape, _name_axes(source, stage), layout)
+
+
+def _name_stage(source: Source, stage: str) -> str:
+    """Return the title of a stage in a source."""
+    if isinstance(source, Sheets):
+        return source.stage(stage).title
+    from attnlab.attention.stages.table import name_stage  # loads torch
+
+    return name_stage(source.stage(stage), source.experiment)
 
 
 def _name_axes(source: Source, stage: str) -> tuple[str, ...]:
@@ -202,7 +236,7 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         last = first + grid.count
         part = shown.data.choose_maps(first, last)
         draw_figure_cells(painter, grid, part, palette, ratio)
-        draw_figure_numbers(painter, grid, part, palette, spec)
+        draw_figure_numbers(painter, grid, part, palette, spec, shown.alike or shown.data)
         if spec.labels:
             draw_labels(painter, grid, part, palette, make_figure_font(TEXT_PX), (None, None))
         if shown.layout.caption:
@@ -231,7 +265,7 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     for line in shown.title:
         draw_text(painter, left, y, line, font)
         y += LINE
-    if spec.title is not None and " ".join(shown.title).removesuffix(shown.data.power).rstrip() != shown.stage.title:
+    if spec.title is not None and " ".join(shown.title).removesuffix(shown.data.power).rstrip() != shown.name:
         return  # the user's title stays as it is
     after = left + text_width(shown.title[-1], font) + 8
     small = Pen(painter, make_figure_font(TEXT_PX))
@@ -246,19 +280,26 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
 def _draw_captions(
     painter: QPainter, grid: Grid, titles: Sequence[str], of_all: Sequence[str], palette: Palette
 ) -> None:
-    """Write the head above each of several maps and its labels; only its number above narrow maps."""
+    """Write the head above each of several maps and its labels; above narrow maps in a shorter form."""
     width = grid.columns * grid.cell_width
-    pen = Pen(painter, make_figure_font(TEXT_PX, QFont.Weight.DemiBold))
-    bare = any(pen.width(title) > width for title in of_all)
-    if bare:
-        pen = Pen(painter, make_figure_font(SMALL_PX))
-    painter.setPen(QColor(palette.muted if bare else palette.ink))
-    texts = [title.split(" ")[-1] if bare else title for title in titles]
+    pen, texts = Pen(painter, make_figure_font(TEXT_PX, QFont.Weight.DemiBold)), list(titles)
+    painter.setPen(QColor(palette.ink))
     apart = width + grid.gap[1] * grid.cell_width
+    if any(pen.width(title) > width for title in of_all):
+        pen = Pen(painter, make_figure_font(SMALL_PX))
+        painter.setPen(QColor(palette.muted))
+        keeps_state = all(pen.width(_shorten(title)) <= width for title in of_all)
+        texts = [_shorten(title) if keeps_state else _shorten(title.partition(", ")[0]) for title in titles]
+        texts = [text if text[-1:].isdigit() else pen.elide(text, int(apart - 4)) for text in texts]
     every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more would overlap
     for index in range(0, len(texts), every):
         x, y = grid.origin(index)
         pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, texts[index], 0.5)
+
+
+def _shorten(title: str) -> str:
+    """Return a title with the number of its head alone: "0, pinned"; names of other kinds stay."""
+    return re.sub(r"^head (?=\d)", "", title)
 
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
@@ -333,12 +374,17 @@ def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palet
         pen.draw(bar.x() + place * bar.width(), bar.bottom() + 3, text, 0.5, 0.0)
 
 
-def _measure_labels(data: MapData, width: float) -> Labels:
+def _find_widest(all_labels: Iterable[Labels]) -> Labels:
+    """Return the space that the labels of each of several maps fit into."""
+    return Labels(*map(max, zip(*map(astuple, all_labels), strict=True)))
+
+
+def _measure_labels(data: MapData | Sheet, width: float) -> Labels:
     """Measure the labels; long words get at most a part of the figure."""
     metrics = QFontMetricsF(make_figure_font(TEXT_PX))
 
     def widest(labels: "list[str] | tuple[str, ...]") -> float:
-        return max((metrics.horizontalAdvance(" ".join(x.split())[:60] or "∅") for x in labels), default=0.0)
+        return max((metrics.horizontalAdvance(mark_blank(x)[:60]) for x in labels), default=0.0)
 
     row, column = widest(list(data.row_labels)), widest(list(data.column_labels))
     turned = min(column + 8, _COLUMN_LABEL)

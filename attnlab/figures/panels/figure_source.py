@@ -60,13 +60,15 @@ class Sheets:
     """Sheets that are drawn like the stages of a trace; ``heading`` is their default heading, ``what`` their common
     name, such as "Layers".
 
-    Those that are ``shared`` have one scale of colours, whichever kind of scale the reader chooses.
+    Those that are ``shared`` have one scale of colours, whichever kind of scale the reader chooses. Those that stand
+    ``abreast`` are side by side, with cells of one size, as many as fit.
     """
 
     sheets: tuple[Sheet, ...]
     heading: str = ""
     what: str = "Maps"
     shared: bool = False
+    abreast: bool = False
 
     @property
     def all_stages(self) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ class ExportForm(OptionFields):
             self._named_after = self._named_after or make_slug(source.heading)
             self._what.setText(source.what)
             self.what.setAccessibleName(source.what)
-            self.what.setToolTip("The stages to draw: one, or several below one another")
+            self.what.setToolTip("What to draw: one or several")
             self.title.setPlaceholderText(source.heading)
             self._titled = frozenset(sheet.name for sheet in source.sheets if sheet.titles)
         else:

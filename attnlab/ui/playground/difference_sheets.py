@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from attnlab.attention.stages.table import name_stage
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.ui.playground.stage_maps import look_at
 
@@ -20,8 +21,9 @@ def make_difference_sheets(trace: "Trace", pinned: "Trace", view: "View") -> She
         stage = trace.stage(name)
         data = look_at(trace, pinned, stage, every).data
         if data is not None:
-            axes, labels = ("head", *stage.axes[-2:]), (data.row_labels, data.column_labels)
+            title, axes = name_stage(stage, trace.experiment), ("head", *stage.axes[-2:])
+            labels = data.row_labels, data.column_labels
             sheets.append(
-                Sheet(name, stage.title, data.values, *labels, data.masked, data.kind, data.scale, axes, stage.role)
+                Sheet(name, title, data.values, *labels, data.masked, data.kind, data.scale, axes, stage.role)
             )
     return Sheets(tuple(sheets), HEADING, "Stages")

@@ -10,6 +10,7 @@ from attnlab.ui.base.late_pages import rest, wake
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.lens_bar import CANVAS, LEAST_WIDTH, LensBar
 from attnlab.ui.playground.lenses import make_lens
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -33,6 +34,8 @@ class LensArea(QWidget):
     edit_requested = Signal(str, object)
     gesture_requested = Signal(str, object, object)
     export_requested = Signal(object)
+    save_requested = Signal(str, str)
+    """Emitted with the title of a table and its rows as CSV."""
     pin_toggled = Signal()
     look_chosen = Signal(object)
     strips_toggled = Signal(bool)
@@ -163,6 +166,8 @@ class LensArea(QWidget):
         lens.edit_requested.connect(self.edit_requested)
         lens.gesture_requested.connect(self.gesture_requested)
         lens.export_requested.connect(self.export_requested)
+        for table in lens.findChildren(NumberTable):
+            table.offer_saving(self.save_requested.emit)
         if not lens.is_explained:
             lens.cell_clicked.connect(self._unfold_explanation)
         lens.show_pinned(self._pinned)

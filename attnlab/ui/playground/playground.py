@@ -112,6 +112,7 @@ class Playground(QObject):
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.gesture_requested.connect(document.edit)
         self.lenses.export_requested.connect(self.files.export_sheets)
+        self.lenses.save_requested.connect(self.files.ask_save_table)
         self.spine.table_requested.connect(self.open_table)
         self.spine.sentence_requested.connect(self.focus_sentence)
         self.inputs.fold_requested.connect(self._on_inputs_fold_requested)

@@ -13,7 +13,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
 from attnlab.document.opened import Opened
 from attnlab.document.saved_view import describe_dropped
-from attnlab.files.atomic import format_name
+from attnlab.files.atomic import format_name, write_bytes
 from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.dialog_parts import ask_where
 from attnlab.ui.base.themed_window import ThemedWindow
@@ -251,6 +251,23 @@ class SessionFiles(QObject):
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)
         dialog.open()
+
+    @Slot(str, str)
+    def ask_save_table(self, title: str, rows: str) -> None:
+        """Ask where to save a table of a lens, given as CSV, and write it."""
+        from attnlab.ui.export.file_name import make_slug, name_state
+
+        def save(path: Path) -> None:
+            try:
+                write_bytes(path, rows.encode())
+            except AttnlabError as error:
+                self._say(str(error))
+                return
+            self._on_exported(path)
+
+        document = self._playground.document
+        name = make_slug(f"{name_state(document, document.experiment)} {title}")
+        ask_where(self._window, "Save the table", "CSV (*.csv)", f"{name}.csv", save)
 
     def _propose_name(self) -> str:
         """Return an unused file name: in the session's folder, else after its title."""

@@ -4,9 +4,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention.registries.losses import find_pair
 from attnlab.attention.stages.presence import is_gradient
-from attnlab.attention.stages.table import Stage, sources
+from attnlab.attention.stages.table import Stage, name_stage, sources
 from attnlab.figures.colour_bar import write_colour_ends
 from attnlab.figures.map_data import MapData
 from attnlab.figures.subscripts import text_width
@@ -53,10 +52,9 @@ class StageHeader(CanvasCard):
     @property
     def title(self) -> str:
         """The title in the header."""
-        if self.stage.name == "jacobian" and self._trace is not None and "jacobian" in self._trace:
-            e = self._trace.experiment
-            return f"{self.stage.title} of “{e.tokens[find_pair(e)[1]] or '∅'}”"
-        return "Scaled, masked" if self._shares else self.stage.title
+        if self._shares:
+            return "Scaled, masked"
+        return self.stage.title if self._trace is None else name_stage(self.stage, self._trace.experiment)
 
     def measure_formula(self) -> float:
         """Return the share of its usual size at which the formula fits the header, at most 1; 0 if it is not shown."""

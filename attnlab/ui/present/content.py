@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnlab.attention.measures.symmetry import add_mirrored
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.attention.stages.table import BY_NAME, Stage, name_stage
 from attnlab.attention.stages.table import sources as sources_of
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum
@@ -315,7 +315,7 @@ class SlideNumbers:
             if blank.stage == self._stage.name and not self._is_masked(blank.row, blank.column):
                 which = (i for i, head in enumerate(self._look.heads) if head is None or blank.head in (None, head))
                 marks += [(i if pair is None else 2 * i + 1, blank.row, blank.column) for i in which]
-        head, title = self._view.head, self._stage.title
+        head, title = self._view.head, name_stage(self._stage, e)
         if self._stage.has_heads and e.n_heads > 1 and head != "all":
             title += ", mean of the heads" if head == "mean" else f", head {head}"
         shown = self._data if pair is None else pair

@@ -11,7 +11,7 @@ from attnlab.attention import edits
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.links import Region
-from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.attention.stages.table import BY_NAME, Stage, name_stage
 from attnlab.attention.stages.table import sources as sources_of
 from attnlab.attention.stages.walk import Place
 from attnlab.attention.stages.walk_sources import regions
@@ -112,7 +112,9 @@ def _make_source(trace: "Trace", stage: Stage, view: "View", read: tuple[Region,
         for index in each.find_maps(look.heads)
     )
     strong = (read[0].row, read[0].column) if read else (None, None)
-    return SlideMap(data, f"{stage.title}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map)
+    return SlideMap(
+        data, f"{name_stage(stage, trace.experiment)}  {data.power}".rstrip(), stage.role, framed, strong, stage.is_map
+    )
 
 
 def _make_table(e: "Experiment", name: str, cell: Cell | None) -> SlideMap:

@@ -5,11 +5,14 @@ import torch
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
+import attnlab
+from attnlab.attention.edits.descent import choose_loss
 from attnlab.attention.stages.trace import Trace
 from attnlab.figures.slides.slide_markdown import to_plain_text
 from attnlab.figures.subscripts import spans
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import make_slides
+from attnlab.lessons.tour import make_tour
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
 from attnlab.ui.present.content import Moment, fill_text, make_content
 
@@ -67,3 +70,11 @@ def test_a_token_is_shown_literally_in_the_panel(token: str, qtbot: QtBot) -> No
     document.setHtml(label.text())
     lowered = "".join(text for text, _ in spans(token))  # W_q, a name of the field, has its index in any text but code
     assert document.toPlainText().split("\n") == [f"{lowered} is first, {token} in code", f"{lowered}: two"]
+
+
+def test_the_map_of_a_jacobian_names_its_query(qapp: object) -> None:
+    e = choose_loss(attnlab.preset("the-cat-sat"), "weight", loss_query=1)
+    slides = {slide.step.stage: slide for slide in make_slides(make_tour(e))}
+    contents = [make_content(slides[name], attnlab.compute(e), None, Moment()) for name in ("jacobian", "d_scaled")]
+    assert [content.main.title if content.main else "" for content in contents] == ["Jacobian of “cat”", "dScaled"]
+    assert contents[1].sources[1].title == "Jacobian of “cat”"

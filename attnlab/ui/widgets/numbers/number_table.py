@@ -1,6 +1,8 @@
 """A table of numbers: click a header to sort, copy with every digit, activate a row."""
 
-from collections.abc import Hashable, Sequence
+import csv
+import io
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Signal, Slot
@@ -101,6 +103,20 @@ class NumberTable(QWidget):
         lines = [[column.title for column in self._model.columns]]
         lines += [[column.exact(row) for column in self._model.columns] for row in rows]
         return "\n".join("\t".join(line) for line in lines) + "\n"
+
+    def as_csv(self) -> str:
+        """Return all rows under their headers as CSV, with every digit."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([column.title for column in self._model.columns])
+        writer.writerows([column.exact(row) for column in self._model.columns] for row in self.list_rows())
+        return text.getvalue()
+
+    def offer_saving(self, then: Callable[[str, str], object]) -> None:
+        """Let the menu offer to save the table: ``then`` gets its title and its rows as CSV."""
+        self.view.can_save = True
+        self.view.save_asked.connect(lambda: then(self.title.text(), self.as_csv()))
+        self._copy.setToolTip(f"{self._copy.toolTip()}; the menu of the table saves all as CSV")
 
     @Slot()
     def copy(self) -> None:

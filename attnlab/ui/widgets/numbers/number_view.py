@@ -149,6 +149,7 @@ class NumberView(FollowsTheme, KeepsKeys, QTableView):
     """The table: it selects whole rows, a header or the menu sorts, Tab leaves."""
 
     copy_asked = Signal()
+    save_asked = Signal()
     folded = Signal()
     """Emitted when the number of lines per row has changed, which clears the selection."""
 
@@ -156,6 +157,8 @@ class NumberView(FollowsTheme, KeepsKeys, QTableView):
         super().__init__(parent)
         self._model = model
         self._resetting = False
+        self.can_save = False
+        """Whether the menu offers to save the table."""
         self.most_rows: int | None = None
         """If set, the view is as high as its rows need, up to this many."""
         self._wanted: list[int] = []
@@ -274,6 +277,9 @@ class NumberView(FollowsTheme, KeepsKeys, QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         copy = menu.addAction("Copy")
         copy.triggered.connect(self.copy_asked)
+        if self.can_save:
+            save = menu.addAction("Save as CSV…")
+            save.triggered.connect(self.save_asked)
         menu.addSeparator()
         for place, column in enumerate(self._model.columns):
             action = menu.addAction(f"Sort by {column.title}")
