@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 MOST_IN_PAIR = 10
 """The most bars of rows that stand in place of the maps."""
-LIMITS = (6, 4, 3)
+LIMITS = (8, 6, 4, 3)
 """How many terms of a sum are written out: as many as fit."""
 
 

@@ -61,6 +61,10 @@ def check_way(value: float, cell: Cell, way: list[str]) -> int:
         left, equals, _ = line.partition("= ")
         words = set(re.findall(r"[^\W\d_]{2,}", left)) if equals else set()
         assert words <= QUANTITIES, f"{cell}: {line!r} is a remark, and equals nothing"
+    for side in "\n".join(way).split("="):
+        counts = set(map(len, re.findall(r"(?<![\d.])\d+\.(\d{2,})(?![\d.e])", side)))
+        assert len(counts) <= 1, f"{cell}: {way} mixes numbers of {counts} decimals"
+        assert min(counts, default=4) >= 4
     shown = {number(value), short(value), f"{value:g}"}
     assert any(each in way[-1] for each in shown), f"{cell}: {way} does not come to {number(value)}"
     assert not any(way[i].endswith(way[i + 1]) for i in range(len(way) - 1)), f"{cell}: {way} says it twice"
@@ -128,7 +132,7 @@ def test_a_partial_sum_does_not_show_its_result() -> None:
 
 def test_a_given_cell_shows_its_value() -> None:
     e = attnlab.preset("journey")
-    assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
+    assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.4300"], ["= 0.4300"]]
     switched_off = trace_exactly(replace(attnlab.preset("head-ablated")))
     assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
         "head 1 is switched off: its context is set to 0",
