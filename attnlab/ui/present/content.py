@@ -132,6 +132,7 @@ def make_content(
         pair=numbers.make_pair(),
         table=moment.table,
         side=numbers.has_side,
+        bars_only=numbers.has_side and not numbers.has_arithmetic,
     )
 
 
@@ -284,10 +285,14 @@ class SlideNumbers:
     @property
     def has_side(self) -> bool:
         """Whether any frame of this slide has content at the right: its width is reserved, so that no map jumps."""
-        slide, several = self._slide, len(self._look.heads) > 1
-        if slide.cell is not None or slide.step.depth in ("cell", "term") or slide.blanks:
-            return True
-        return self._stage.is_map and not several and slide.step.depth == "row"
+        several = len(self._look.heads) > 1
+        return self.has_arithmetic or (self._stage.is_map and not several and self._slide.step.depth == "row")
+
+    @property
+    def has_arithmetic(self) -> bool:
+        """Whether any frame of this slide may have arithmetic, not only bars."""
+        slide = self._slide
+        return slide.cell is not None or slide.step.depth in ("cell", "term") or bool(slide.blanks)
 
     def _is_known(self, cell: Cell) -> bool:
         if self._data.unknown is None:
