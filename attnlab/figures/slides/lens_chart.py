@@ -87,19 +87,31 @@ def _draw_axes(painter: QPainter, box: Box, chart: Chart, axes: _Axes, size: flo
         painter.setPen(QColor(palette.muted))
         rect = QRectF(box.x, y - size, plot.x - box.x - 0.4 * size, 2 * size)
         painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), format_tick(tick))
-    metrics = QFontMetricsF(make_face(size))
     painter.setPen(QColor(palette.muted))
-    label = metrics.horizontalAdvance(chart.x_label)
-    free = plot.right - label - 0.8 * size
-    painter.drawText(QPointF(plot.right - label, plot.bottom + 1.4 * size), chart.x_label)
-    taken = -math.inf
-    for tick in chart.x_ticks:
-        text = format_tick(tick)
-        width = metrics.horizontalAdvance(text)
-        x = axes.find_x(tick) - width / 2
-        if x > taken and x + width < free:
-            painter.drawText(QPointF(x, plot.bottom + 1.4 * size), text)
-            taken = x + width + 0.8 * size
+    ticks, label = _place_below(box, chart, axes, QFontMetricsF(make_face(size)), size)
+    painter.drawText(QPointF(label, plot.bottom + 1.4 * size), chart.x_label)
+    for x, text in ticks:
+        painter.drawText(QPointF(x, plot.bottom + 1.4 * size), text)
+
+
+def _place_below(
+    box: Box, chart: Chart, axes: _Axes, metrics: QFontMetricsF, size: float
+) -> tuple[list[tuple[float, str]], float]:
+    """Return the left edges and texts of the ticks across, every first, second, third … as has room, and the left edge
+    of the axis label: behind the last tick, or in its place where there is no room behind it.
+    """
+    texts = [format_tick(tick) for tick in chart.x_ticks]
+    widths = [metrics.horizontalAdvance(text) for text in texts]
+    placed = [axes.find_x(x) - width / 2 for x, width in zip(chart.x_ticks, widths, strict=True)]
+    ends = [x + width + 0.8 * size for x, width in zip(placed, widths, strict=True)]
+    width, label = metrics.horizontalAdvance(chart.x_label), max((axes.plot.right, *ends[-1:]))
+    if label + width > box.right:
+        label = axes.plot.right - width
+    for step in range(1, len(texts) + 1):
+        chosen = [i for i in range(0, len(texts), step) if ends[i] <= label]
+        if all(ends[i] <= placed[j] for i, j in pairwise(chosen)):
+            return [(placed[i], texts[i]) for i in chosen], label
+    return [], label
 
 
 def _draw_curve(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:
