@@ -369,8 +369,9 @@ class SlideNumbers:
         """Return the row in focus as bars; only for maps of query by key."""
         cell = self._cell
         row, _ = self._looked_at
-        blanks = [blank for blank in self._blanks if blank.stage == self._stage.name]
-        row = blanks[0].row if row is None and blanks else row
+        asked = [blank for blank in self._slide.blanks if blank.stage == self._stage.name]
+        if row is None and asked and frames.has_cell(self._trace.experiment, asked[0]):
+            row = asked[0].row
         if row is None or not self._stage.is_map or (len(self._look.heads) > 1 and cell is None):
             return None
         head = cell.head if cell is not None and cell.head in self._look.heads else self._look.heads[0]

@@ -69,6 +69,15 @@ def test_a_hint_on_a_slide_has_its_numbers(lecture: Lecture) -> None:
     assert f"{float(talk.person.painted('weights')[0, 2, 1]):.2f}" not in shown, "the answer"
 
 
+def test_a_row_that_was_asked_for_stays_beside_the_map(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: journey\nstage: scaled\n```\n\n```question\nblank: scaled[2, :]\n```\n"
+    talk = lecture(parse(text, "guess"))
+    talk.press(Key.Key_PageDown)
+    assert talk.presentation.presenter.hidden == ()
+    assert talk.content.row.title == "Scaled scores of “starts”"
+    assert talk.bars()["journey"] == number(float(talk.person.painted("scaled")[0, 2, 1]))
+
+
 def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
     state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
     talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
