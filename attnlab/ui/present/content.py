@@ -354,7 +354,8 @@ class SlideNumbers:
             return write_partial_sum(explain_begun(self._trace, cell, place.term), so_far), False
         if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
             return (), is_asked
-        return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role), is_asked
+        ways = write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
+        return (ways[:-1] or ways if self._stage.is_map else ways), is_asked  # the value alone is a bar's
 
     def write_whole_sum(self) -> tuple[Runs, ...]:
         """Return the arithmetic with all terms while a walk adds them; nothing otherwise."""

@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage, QPainter
 
 import attnlab
 from attnlab.attention import edits
@@ -12,9 +14,14 @@ from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk_sources import explain_begun
+from attnlab.figures.palette import PALETTES
 from attnlab.figures.slides.slide_content import Runs
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.exercise import trace_exactly
-from attnlab.ui.present.content import LIMITS
+from attnlab.lessons.library import find
+from attnlab.lessons.slides import make_slides
+from attnlab.ui.present.content import LIMITS, Moment, make_content
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from tests.written import disagreements
 
@@ -138,3 +145,16 @@ def test_a_given_cell_shows_its_value() -> None:
         "head 1 is switched off: its context is set to 0",
         "= 0.0000",
     ]
+
+
+def test_a_value_without_its_arithmetic_is_left_to_the_bars(qapp: object) -> None:
+    slide = next(slide for slide in make_slides(find("watch-induction-form")) if slide.step.title.startswith("But one"))
+    assert slide.experiment is not None
+    content = make_content(slide, trace_exactly(slide.experiment), None, Moment())
+    assert content.row is not None
+    assert [bar.text for bar in content.row.bars if bar.current] == ["0.4830"]
+    assert all("÷" in text(way[0]) for way in content.arithmetic)
+    image = QImage(QSize(1366, 768), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    assert draw_slide(painter, Sheet(0, 0, 1366, 768), content, PALETTES["light"]).left_out == ()
+    painter.end()
