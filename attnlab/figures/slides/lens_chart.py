@@ -65,7 +65,7 @@ def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: 
         last = max(y, last + 1.15 * size)  # no name covers the one above it
         painter.setFont(make_face(size, bold=True))
         painter.setPen(QColor(_find_ink(line, palette)))
-        name = QRectF(axes.plot.right + 0.5 * size, last - size, box.right - axes.plot.right, 2 * size)
+        name = QRectF(axes.plot.right + 0.8 * size, last - size, box.right - axes.plot.right, 2 * size)
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), line.name)
     _draw_points(painter, chart, axes, size, palette)
 
