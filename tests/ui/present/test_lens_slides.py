@@ -397,6 +397,27 @@ def test_ticks_across_that_have_room_are_regular(qapp: QApplication, width: int)
     assert ends[-1][1] <= width
 
 
+def test_the_label_of_an_axis_covers_no_name_of_a_curve(qapp: QApplication) -> None:
+    lines = (ChartLine("training 0.37", (0, 600), (1, 0), "query"), ChartLine("held-out", (0, 600), (1, 0.01), "key"))
+    chart = Chart("Loss", lines, "steps", (0, 150, 300, 450, 600), log_x=False, x_range=(0, 600))
+    written: dict[str, QRectF] = {}
+
+    class Watched(QPainter):
+        def drawText(self, *arguments: Any) -> None:
+            rect = self.boundingRect(*arguments) if isinstance(arguments[0], QRectF) else None
+            if rect is None:
+                metrics = QFontMetricsF(self.font())
+                rect = metrics.tightBoundingRect(arguments[1]).translated(arguments[0])
+            written[arguments[-1]] = rect
+
+    image = QImage(QSize(600, 200), QImage.Format.Format_RGB32)
+    painter = Watched(image)
+    draw_chart(painter, Box(0, 0, 600, 200), chart, 20, LIGHT)
+    painter.end()
+    assert not written["steps"].intersects(written["training 0.37"])
+    assert not written["steps"].intersects(written["450"])
+
+
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:
     assert [format_tick(10.0**power) for power in (-1, 0, 4, 5, 6)] == ["0.1", "1", "10,000", "100,000", "1e6"]
 
