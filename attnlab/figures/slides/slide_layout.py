@@ -21,7 +21,7 @@ ROOMY_SOURCES = 0.36
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
-"""The same for arithmetic without bars, or bars only; the first also for sources of at most ``FEW_NUMBERED`` columns."""
+"""The same beside arithmetic or bars alone; the first also for sources of at most ``FEW_NUMBERED`` columns."""
 FEW_NUMBERED = 6
 LEAST_TABLE, LEAST_BELOW = 27.0, 12.0
 """The least height of an editable table, with four rows, and of what stands below it, in hundredths."""
