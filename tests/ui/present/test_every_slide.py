@@ -110,6 +110,11 @@ def test_the_source_of_a_map_that_is_walked_by_rows_has_numbers(qapp: QApplicati
     assert main >= 16
 
 
+def test_numbers_in_low_rows_are_small_enough_to_part_the_rows(qapp: QApplication) -> None:
+    _, source = _measure_numbers("whole-block", 5)
+    assert source == 16, "in rows that are 21 pixels high"
+
+
 def _measure_numbers(name: str, step: int) -> tuple[int, int]:
     """Return the sizes in pixels of the numbers in the map and in its source on a slide of 1366 × 768."""
     from attnlab.compute.engine import compute
