@@ -29,6 +29,7 @@ from attnlab.figures.slides.slide_content import (
     SlidePicture,
 )
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
+from attnlab.lessons.fixed_sentences import split_fixed
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.lens_values import ARROWS, describe_missing
@@ -189,6 +190,7 @@ def fill_text(
     if "{{" not in text and "{=" not in text:
         return text
     if trace is None or (before is None and "before." in text):
+        text = "".join(part for part, _ in split_fixed(text))
         closed = text.rfind("}}") + 2  # an unclosed rest would be searched once for each {{
         return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
