@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 MOST_IN_PAIR = 10
 """The most bars of rows that stand in place of the maps."""
-LIMITS = (8, 6, 4, 3)
-"""How many terms of a sum are written out: as many as fit."""
+LIMITS, WHOLE = (6, 4, 3), 8
+"""How many terms of a sum are written out, as many as fit; a sum of at most ``WHOLE`` first without a gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,9 @@ class SlideNumbers:
             return write_partial_sum(explain_begun(self._trace, cell, place.term), so_far), False
         if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
             return (), is_asked
-        ways = write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
+        written = [explain(self._trace, cell, limit) for limit in (WHOLE, *LIMITS)]
+        has_gap = any("more …" in span.text for line in written[0].lines for span in line)
+        ways = write_versions(written[has_gap:], self._stage.role)
         return (ways[:-1] or ways if self._stage.is_map else ways), is_asked  # the value alone is a bar's
 
     def write_whole_sum(self) -> tuple[Runs, ...]:

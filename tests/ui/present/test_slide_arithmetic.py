@@ -158,3 +158,16 @@ def test_a_value_without_its_arithmetic_is_left_to_the_bars(qapp: object) -> Non
     painter = QPainter(image)
     assert draw_slide(painter, Sheet(0, 0, 1366, 768), content, PALETTES["light"]).left_out == ()
     painter.end()
+
+
+@pytest.mark.parametrize(("name", "step", "gap"), [("cross-attention", 3, False), ("bahdanau-luong", 4, True)])
+def test_a_sum_of_eight_products_is_written_whole(qapp: object, name: str, step: int, gap: bool) -> None:
+    slide = make_slides(find(name), step)[-1]
+    assert slide.experiment is not None
+    trace = trace_exactly(slide.experiment)
+    first, *_ = make_content(slide, trace, trace, Moment()).arithmetic
+    assert any("more …" in text(line) for line in first) is gap
+    if gap:  # six of ten terms, but each step
+        assert len(first) == 4
+    else:
+        assert text(first[0]).count("·") == 1 + 8
