@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from operator import itemgetter
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
@@ -54,27 +55,40 @@ class _Axes:
 def draw_chart(painter: QPainter, box: Box, chart: Chart, size: float, palette: Palette) -> None:
     """Draw a chart into a box with type of a size in pixels."""
     axes = _Axes(box, chart, size)
-    _draw_axes(painter, box, chart, axes, size, palette)
-    ends = [(axes.find_y(line.ys[-1]), line) for line in chart.lines if not line.points and line.ys]
-    ends.sort(key=lambda end: end[0])
-    last = -math.inf
-    for y, line in ends:
+    names = _place_names(chart, axes, size)
+    has_room = all(middle <= axes.plot.bottom for middle, _ in names)
+    _draw_axes(painter, box, chart, axes, size, palette, has_room=has_room)
+    for middle, line in names:
         _draw_curve(painter, line, axes, size, palette)
         if chart.x_range is not None:
-            _draw_dot(painter, QPointF(axes.find_x(line.xs[-1]), y), line, size, palette)
-        last = max(y, last + 1.15 * size)  # no name covers the one above it
+            _draw_dot(painter, QPointF(axes.find_x(line.xs[-1]), axes.find_y(line.ys[-1])), line, size, palette)
         painter.setFont(make_face(size, bold=True))
         painter.setPen(QColor(_find_ink(line, palette)))
-        name = QRectF(axes.plot.right + 0.5 * size, last - size, box.right - axes.plot.right, 2 * size)
+        name = QRectF(axes.plot.right + 0.8 * size, middle - size, box.right - axes.plot.right, 2 * size)
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), line.name)
     _draw_points(painter, chart, axes, size, palette)
+
+
+def _place_names(chart: Chart, axes: _Axes, size: float) -> list[tuple[float, ChartLine]]:
+    """Return the curves and the middles of their names: at their ends, or below the name above."""
+    ends = sorted(
+        ((axes.find_y(line.ys[-1]), line) for line in chart.lines if not line.points and line.ys), key=itemgetter(0)
+    )
+    placed, last = [], -math.inf
+    for y, line in ends:
+        last = max(y, last + 1.15 * size)
+        placed.append((last, line))
+    return placed
 
 
 def _find_ink(line: ChartLine, palette: Palette) -> str:
     return palette.role_ink(line.role)
 
 
-def _draw_axes(painter: QPainter, box: Box, chart: Chart, axes: _Axes, size: float, palette: Palette) -> None:
+def _draw_axes(
+    painter: QPainter, box: Box, chart: Chart, axes: _Axes, size: float, palette: Palette, *, has_room: bool
+) -> None:
+    """Draw the axes; ``has_room`` says that no name of a curve is in the way of the label behind the ticks."""
     painter.setFont(make_face(size, bold=True))
     painter.setPen(QColor(palette.ink))
     painter.drawText(QRectF(box.x, box.y, box.width, 1.5 * size), int(Qt.AlignmentFlag.AlignVCenter), chart.title)
@@ -87,19 +101,31 @@ def _draw_axes(painter: QPainter, box: Box, chart: Chart, axes: _Axes, size: flo
         painter.setPen(QColor(palette.muted))
         rect = QRectF(box.x, y - size, plot.x - box.x - 0.4 * size, 2 * size)
         painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), format_tick(tick))
-    metrics = QFontMetricsF(make_face(size))
     painter.setPen(QColor(palette.muted))
-    label = metrics.horizontalAdvance(chart.x_label)
-    free = plot.right - label - 0.8 * size
-    painter.drawText(QPointF(plot.right - label, plot.bottom + 1.4 * size), chart.x_label)
-    taken = -math.inf
-    for tick in chart.x_ticks:
-        text = format_tick(tick)
-        width = metrics.horizontalAdvance(text)
-        x = axes.find_x(tick) - width / 2
-        if x > taken and x + width < free:
-            painter.drawText(QPointF(x, plot.bottom + 1.4 * size), text)
-            taken = x + width + 0.8 * size
+    ticks, label = _place_below(box.right if has_room else 0.0, chart, axes, QFontMetricsF(make_face(size)), size)
+    painter.drawText(QPointF(label, plot.bottom + 1.4 * size), chart.x_label)
+    for x, text in ticks:
+        painter.drawText(QPointF(x, plot.bottom + 1.4 * size), text)
+
+
+def _place_below(
+    right: float, chart: Chart, axes: _Axes, metrics: QFontMetricsF, size: float
+) -> tuple[list[tuple[float, str]], float]:
+    """Return the left edges and texts of the ticks across, every first, second, third … as has room, and the left edge
+    of the axis label: behind the last tick if it ends before ``right``, or in its place.
+    """
+    texts = [format_tick(tick) for tick in chart.x_ticks]
+    widths = [metrics.horizontalAdvance(text) for text in texts]
+    placed = [axes.find_x(x) - width / 2 for x, width in zip(chart.x_ticks, widths, strict=True)]
+    ends = [x + width + 0.8 * size for x, width in zip(placed, widths, strict=True)]
+    width, label = metrics.horizontalAdvance(chart.x_label), max((axes.plot.right, *ends[-1:]))
+    if label + width > right:
+        label = axes.plot.right - width
+    for step in range(1, len(texts) + 1):
+        chosen = [i for i in range(0, len(texts), step) if ends[i] <= label]
+        if all(ends[i] <= placed[j] for i, j in pairwise(chosen)):
+            return [(placed[i], texts[i]) for i in chosen], label
+    return [], label
 
 
 def _draw_curve(painter: QPainter, line: ChartLine, axes: _Axes, size: float, palette: Palette) -> None:

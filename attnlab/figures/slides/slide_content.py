@@ -124,9 +124,9 @@ class SlideContent:
     have any. ``arithmetic`` holds several forms of the same, the fullest first; the first that fits is written, unless
     it is ``arithmetic_covered``: then its place stays empty; a sum in progress has the type that fits
     ``arithmetic_end``, the sum of all terms. A ``pair`` of rows, one computed from the other, stands in
-    place of the maps. ``side`` and ``table`` reserve space at the right and at the left, ``whole`` all space below the
-    text, or right of it with ``beside``, for the ``picture`` of a lens or for a widget, less that for answers with
-    ``side``; ``turned`` is how many words
+    place of the maps. ``side`` and ``table`` reserve space at the right and at the left, less for ``bars_only``,
+    ``whole`` all space below the text, or right of it with ``beside``, for the ``picture`` of a lens or for a widget,
+    less that for answers with ``side``; ``turned`` is how many words
     the picture has walked, None for all, and without ``labels`` it has none. ``done`` of ``count`` segments below are
     filled. ``keys`` are hints; the last ones are left out if they do not fit. ``prompt`` is the key to press, on a
     button. ``choices`` stand in cards above the foot. ``notes`` are printed below the slide, if wanted.
@@ -149,6 +149,7 @@ class SlideContent:
     row: BarRow | None = None
     pair: tuple[BarRow, BarRow] | None = None
     side: bool = False
+    bars_only: bool = False
     table: bool = False
     whole: bool = False
     beside: bool = False

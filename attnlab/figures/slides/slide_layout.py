@@ -21,7 +21,7 @@ ROOMY_SOURCES = 0.36
 NUMBERED_SOURCES, NUMBERED_SIDE = 0.31, 0.36
 """Fractions for sources of several columns with numbers in them, and for arithmetic and bars beside these."""
 LINES_SOURCES, LINES_SIDE = 0.28, 0.29
-"""The same if there is arithmetic without bars; the first also for sources of at most ``FEW_NUMBERED`` columns."""
+"""The same beside arithmetic or bars alone; the first also for sources of at most ``FEW_NUMBERED`` columns."""
 FEW_NUMBERED = 6
 LEAST_TABLE, LEAST_BELOW = 27.0, 12.0
 """The least height of an editable table, with four rows, and of what stands below it, in hundredths."""
@@ -144,13 +144,13 @@ def lay_out_columns(
     side: bool,
     table: bool = False,
     numbered: int = 0,
-    bars: bool = True,
+    both: bool = True,
     roomy: bool = False,
 ) -> Columns:
     """Return the columns between the end of the text at ``y`` and the bottom.
 
-    ``numbered``: in how many columns the sources need room for numbers; 0 if in few or none. Without ``bars`` the side
-    has arithmetic only.
+    ``numbered``: in how many columns the sources need room for numbers; 0 if in few or none. Without ``both`` the side
+    has arithmetic or bars only.
     ``roomy``: without a side, the map leaves more width to its sources.
     """
     top = y + GAP * sheet.unit
@@ -158,12 +158,12 @@ def lay_out_columns(
     x, right = sheet.left, sheet.left + sheet.inner
     side_box = source_box = None
     if side:
-        beside = NUMBERED_SIDE if bars else LINES_SIDE
+        beside = NUMBERED_SIDE if both else LINES_SIDE
         width = (TABLE_SIDE if table else beside if sources and numbered else SIDE) * sheet.inner
         side_box = Box(right - width, top, width, height)
         right -= width + gap
     if sources or table:
-        wide = LINES_SOURCES if side and (not bars or numbered <= FEW_NUMBERED) else NUMBERED_SOURCES
+        wide = LINES_SOURCES if side and (not both or numbered <= FEW_NUMBERED) else NUMBERED_SOURCES
         alone = ROOMY_SOURCES if roomy else wide if numbered else SOURCES if side else WIDE_SOURCES
         width = (TABLE if table else alone) * sheet.inner
         source_box = Box(x, top, width, height)

@@ -35,6 +35,8 @@ MOST_ZOOM = 1.25
 """The most by which the type of maps is enlarged."""
 AIR = 0.5
 """The least space between two numbers side by side, in font sizes."""
+ROW_AIR = 1.25
+"""The least height of a cell, in font sizes of its number, where smaller type is possible."""
 LABEL_AIR = 7.0
 """The least space between a row's label and its cells, in pixels: labels are drawn 6 pixels from the cells."""
 COLUMN_AIR, SOURCE_AIR = 0.4, 0.15
@@ -191,13 +193,13 @@ def fit(each: SlideMap, area: Box, label_px: float, kind: MapType, unit: float, 
 
 
 def _choose_number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
-    """Return the fonts in which two decimals fit with space between them, else the smallest font."""
+    """Return the fonts in which two decimals fit with space between them and between rows, else the smallest font."""
     signed = bool((each.data.values < 0).any())
     fonts = [make_face(size) for size in sizes]
     airy = [font for font in fonts if _measure_room("−0.00" if signed else "0.00", font) <= grid.cell_width]
     if not airy and _measure_room("−.00" if signed else ".00", fonts[-1]) <= grid.cell_width:
         return fonts[-1:]
-    return airy
+    return [font for font in airy if ROW_AIR * font.pixelSize() <= grid.cell_height] or airy
 
 
 def _measure_room(text: str, font: QFont) -> float:

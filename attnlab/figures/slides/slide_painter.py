@@ -126,7 +126,7 @@ def _draw(
         side=has_side,
         table=content.table,
         numbered=numbered,
-        bars=content.row is not None or content.main is None or content.main.square,
+        both=not content.bars_only and (content.row is not None or content.main is None or content.main.square),
         roomy=roomy and sheet.width >= WIDE * sheet.height and _count_across(content) <= MOST_NUMBERED,
     )
     if has_side and content.table and is_narrow:
@@ -173,7 +173,8 @@ def _count_numbered(content: SlideContent) -> int:
     columns = max((each.data.values.shape[2] for each in content.sources), default=0)
     across = _count_across(content)
     lines = content.side and content.row is None and content.main is not None and not content.main.square
-    return columns if 4 < columns <= MOST_NUMBERED and across <= (MOST_NUMBERED if lines else MOST_BESIDE) else 0
+    most = MOST_NUMBERED if lines or content.bars_only else MOST_BESIDE
+    return columns if 4 < columns <= MOST_NUMBERED and across <= most else 0
 
 
 def _count_across(content: SlideContent) -> int:

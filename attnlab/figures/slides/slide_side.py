@@ -36,14 +36,15 @@ def draw_side(
     outcome = Outcome()
     if arithmetic:
         laid = choose_form(arithmetic, box, row, sheet, palette, end)
-        if laid is None:
+        if laid is None and row is None:
             return Outcome(("the arithmetic",))
+        laid = laid or []  # the value stands in the row
         outcome += Outcome(detail=(sum(each.letters for each in laid),))
         for each in laid:
             if not covered:
                 each.draw(painter, box.x, y, palette.ink)
             y += each.height
-        y += 2.2 * sheet.unit
+        y += 2.2 * sheet.unit if laid else 0
     if row is not None:
         outcome += draw_row(painter, Box(box.x, y, box.width, box.bottom - y), row, sheet, palette)
     return outcome
@@ -70,7 +71,7 @@ def choose_form(
         height, sizes = free, next(((size,) for size in sizes if _fits(end, size, box, free, palette)), sizes[-1:])
     for index, lines in enumerate(ways):
         for size in sizes:
-            room = height if index < len(ways) - 1 else box.height
+            room = height if index < len(ways) - 1 or row is not None else box.height
             if _fits(lines, size, box, room, palette):
                 return _lay_out(lines, size, box, palette)
     return None

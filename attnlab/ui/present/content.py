@@ -29,6 +29,7 @@ from attnlab.figures.slides.slide_content import (
     SlidePicture,
 )
 from attnlab.figures.slides.slide_markdown import read_paragraphs, split_runs, split_subscripts
+from attnlab.lessons.fixed_sentences import split_fixed
 from attnlab.ui.playground.stage_maps import look_at
 from attnlab.ui.present import slide_frames as frames
 from attnlab.ui.present.lens_values import ARROWS, describe_missing
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 MOST_IN_PAIR = 10
 """The most bars of rows that stand in place of the maps."""
-LIMITS = (6, 4, 3)
-"""How many terms of a sum are written out: as many as fit."""
+LIMITS, WHOLE = (6, 4, 3), 8
+"""How many terms of a sum are written out, as many as fit; a sum of at most ``WHOLE`` first without a gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ def make_content(
         pair=numbers.make_pair(),
         table=moment.table,
         side=numbers.has_side,
+        bars_only=numbers.has_side and not numbers.has_arithmetic,
     )
 
 
@@ -188,6 +190,7 @@ def fill_text(
     if "{{" not in text and "{=" not in text:
         return text
     if trace is None or (before is None and "before." in text):
+        text = "".join(part for part, _ in split_fixed(text))
         closed = text.rfind("}}") + 2  # an unclosed rest would be searched once for each {{
         return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
@@ -284,10 +287,14 @@ class SlideNumbers:
     @property
     def has_side(self) -> bool:
         """Whether any frame of this slide has content at the right: its width is reserved, so that no map jumps."""
-        slide, several = self._slide, len(self._look.heads) > 1
-        if slide.cell is not None or slide.step.depth in ("cell", "term") or slide.blanks:
-            return True
-        return self._stage.is_map and not several and slide.step.depth == "row"
+        several = len(self._look.heads) > 1
+        return self.has_arithmetic or (self._stage.is_map and not several and self._slide.step.depth == "row")
+
+    @property
+    def has_arithmetic(self) -> bool:
+        """Whether any frame of this slide may have arithmetic, not only bars."""
+        slide = self._slide
+        return slide.cell is not None or slide.step.depth in ("cell", "term") or bool(slide.blanks)
 
     def _is_known(self, cell: Cell) -> bool:
         if self._data.unknown is None:
@@ -349,7 +356,10 @@ class SlideNumbers:
             return write_partial_sum(explain_begun(self._trace, cell, place.term), so_far), False
         if not (is_asked or self._is_known(cell)) or self._is_masked(cell.row, cell.column):
             return (), is_asked
-        return write_versions([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role), is_asked
+        written = [explain(self._trace, cell, limit) for limit in (WHOLE, *LIMITS)]
+        has_gap = any("more …" in span.text for line in written[0].lines for span in line)
+        ways = write_versions(written[has_gap:], self._stage.role)
+        return (ways[:-1] or ways if self._stage.is_map else ways), is_asked  # the value alone is a bar's
 
     def write_whole_sum(self) -> tuple[Runs, ...]:
         """Return the arithmetic with all terms while a walk adds them; nothing otherwise."""
@@ -364,8 +374,9 @@ class SlideNumbers:
         """Return the row in focus as bars; only for maps of query by key."""
         cell = self._cell
         row, _ = self._looked_at
-        blanks = [blank for blank in self._blanks if blank.stage == self._stage.name]
-        row = blanks[0].row if row is None and blanks else row
+        asked = [blank for blank in self._slide.blanks if blank.stage == self._stage.name]
+        if row is None and asked and frames.has_cell(self._trace.experiment, asked[0]):
+            row = asked[0].row
         if row is None or not self._stage.is_map or (len(self._look.heads) > 1 and cell is None):
             return None
         head = cell.head if cell is not None and cell.head in self._look.heads else self._look.heads[0]

@@ -21,6 +21,7 @@ _EARLIER = {stage.name for stage in takewhile(lambda stage: stage.name != "weigh
 UP_TO_SCORES = _EARLIER - {"inputs", "memory", "values"}
 """The stages that queries and keys are drawn for."""
 _CHOICES = content.Choices("query")
+_TWO_COLUMNS = "Column 0 of a token points to the right, column 1 up."
 
 
 def make_arrows(trace: "Trace", stage: str, cell: "Cell | None", head: int | str) -> Plane:
@@ -41,7 +42,9 @@ def make_arrows(trace: "Trace", stage: str, cell: "Cell | None", head: int | str
 def _make_tokens(trace: "Trace", held: content.Held) -> Plane:
     vectors = content.stack_tokens(trace)
     plane = content.choose_plane(_CHOICES, vectors)
-    return Plane("Tokens", content.make_tokens_data(trace, held, plane), describe_shown(measure_shown(vectors, plane)))
+    shown = measure_shown(vectors, plane)
+    said = _TWO_COLUMNS if vectors.shape[1] == 2 and shown == 1 else describe_shown(shown)
+    return Plane("Tokens", content.make_tokens_data(trace, held, plane), said)
 
 
 def _make_pairs(trace: "Trace", held: content.Held) -> Plane:

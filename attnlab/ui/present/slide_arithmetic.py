@@ -4,13 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnlab.attention.stages.arithmetic import Line, Span, number, short
+from attnlab.attention.stages.arithmetic import DECIMALS, Line, Span, number, short
 from attnlab.attention.stages.explanation import Explanation
 from attnlab.figures.slides.slide_content import Run, Runs
 from attnlab.figures.slides.slide_markdown import split_subscripts
 
 _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that already ends in its number."""
+_DECIMAL = re.compile(r"(?<![\d.])\d+\.(\d{2,})(?![\d.e])")
+"""A number with decimals, not in e-notation."""
+_BREAK = "\x1e"
+"""What no run contains."""
 
 
 def write_versions(explanations: Sequence[Explanation], role: str) -> tuple[tuple[Runs, ...], ...]:
@@ -20,7 +24,7 @@ def write_versions(explanations: Sequence[Explanation], role: str) -> tuple[tupl
         chain = _find_chain(each)
         shorter = () if _is_said(chain[0]) else (_cut_chain(chain, 2), _cut_chain(chain, 1))
         ways += [way for lines in (chain, *shorter) if lines and (way := _end_lines(lines, each, role)) not in ways]
-    return (*ways, (_make_value(explanations[-1], role),))
+    return tuple(map(_pad_decimals, (*ways, (_make_value(explanations[-1], role),))))
 
 
 def write_partial_sum(explanation: Explanation, so_far: float | None = None) -> tuple[tuple[Runs, ...], ...]:
@@ -30,7 +34,22 @@ def write_partial_sum(explanation: Explanation, so_far: float | None = None) -> 
         begin -= 1
     lines = tuple(_make_runs(line) for line in explanation.lines[begin:])
     total = () if so_far is None else ((Run("so far ", style="muted"), Run(number(so_far), style="strong")),)
-    return ((*lines, *total), *((line, *total) for line in reversed(lines)))
+    return tuple(map(_pad_decimals, ((*lines, *total), *((line, *total) for line in reversed(lines)))))
+
+
+def _pad_decimals(lines: tuple[Runs, ...]) -> tuple[Runs, ...]:
+    """Return lines in which the numbers of a side of an equation have equally many decimals, the usual count or more.
+
+    Only the zeros that were left out are added: a side that needs more decimals to give its result keeps them.
+    """
+    text = _BREAK.join(run.text for line in lines for run in line)
+    texts = iter("=".join(map(_pad_side, text.split("="))).split(_BREAK))
+    return tuple(tuple(replace(run, text=next(texts)) for run in line) for line in lines)
+
+
+def _pad_side(side: str) -> str:
+    decimals = max(DECIMALS, *map(len, _DECIMAL.findall(side)), 0)
+    return _DECIMAL.sub(lambda found: found[0] + "0" * (decimals - len(found[1])), side)
 
 
 def _find_chain(explanation: Explanation) -> tuple[Line, ...]:

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
+_NAMES = {
+    **{name: f"{name.capitalize()} scores" for name in ("scaled", "biased", "capped", "masked")},
+    "zeroed": "Weights masked after softmax",
+    "dropped": "Weights after dropout",
+}
+"""The numbers of a row, where the title of its stage is not their name."""
+
+
 def make_bar_row(e: "Experiment", stage: Stage, data: MapData, index: int, row: int, current: int | None) -> BarRow:
     """Return a row of one of the maps of a stage as bars, the current column emphasised.
 
@@ -33,7 +41,7 @@ def make_bar_row(e: "Experiment", stage: Stage, data: MapData, index: int, row: 
     )
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
     whole = data.kind == "probability" and len(numbers) <= LONG_ROW and largest <= 1
-    title, signed = f"{stage.title} of “{e.tokens[row]}”", bool((finite < 0).any())
+    title, signed = f"{_NAMES.get(stage.name, stage.title)} of “{e.tokens[row]}”", bool((finite < 0).any())
     return BarRow(title, bars, stage.role, 1.0 if whole else largest, signed, track=whole)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.text_marks import read_aloud
 from attnlab.ui.base.themed import palette_of
-from attnlab.ui.present.content import find_stage
+from attnlab.ui.present.content import Moment, fill_text, find_covering, find_stage
 from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
 
@@ -90,13 +91,20 @@ class SlideParts(QObject):
             answers = self.answers or self._make_answers()
             if self._presenter.hidden == slide.blanks != answers.sheet.hidden_cells:
                 answers.sheet.clear()  # they were covered again
-            answers.sheet.show_question(replace(slide.step.question, ask=""), slide.blanks, trace)
+            hint = self._fill_hint(slide, trace, slide.step.question.hint)
+            answers.sheet.show_question(replace(slide.step.question, ask="", hint=hint), slide.blanks, trace)
             self.place()
             answers.show()
             if self.typing and not answers.sheet.hidden_cells:
                 self._over.setFocus()  # nothing is left to type
         elif self.answers is not None:
             self.answers.hide()
+
+    def _fill_hint(self, slide: "Slide", trace: "Trace", hint: str) -> str:
+        """Return a hint with its numbers, but those that are still asked for."""
+        before = self._presenter.numbers.find_earlier_trace(slide, trace)
+        covering = find_covering(slide, trace, Moment(None, self._presenter.hidden))
+        return read_aloud(fill_text(hint, slide, trace, before, covering=covering))
 
     def _make_answers(self) -> "AnswerArea":
         from attnlab.ui.present.answer_area import AnswerArea

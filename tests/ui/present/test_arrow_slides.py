@@ -162,3 +162,11 @@ def test_a_slide_of_512_words_is_drawn_whole(stage: str, qapp: QApplication) -> 
     missing = draw_plane(painter, Box(400, 100, 900, 600), plane, 24, LIGHT, answered=True)
     painter.end()
     assert missing == ()
+
+
+def test_the_sentence_below_tokens_says_what_their_columns_are() -> None:
+    picture = make(find_slide("Words are arrows"), answered=True).picture
+    assert isinstance(picture, Plane)
+    assert picture.caption == "Column 0 of a token points to the right, column 1 up."
+    journey = make_arrows(attnlab.compute(attnlab.preset("journey")), "inputs", None, 0)
+    assert journey.caption.startswith("Shows ")

@@ -99,24 +99,47 @@ def test_a_map_fills_the_width_where_nothing_stands_at_its_right(
 
 
 def test_numbers_of_a_map_with_negative_weights_are_no_smaller_than_those_of_its_source(qapp: QApplication) -> None:
+    main, _ = _measure_numbers("six-words", 7)
+    assert main >= 16
+
+
+@pytest.mark.parametrize(("name", "step"), [("scaling", 5), ("scaling", 9), ("induction-by-hand", 3)])
+def test_the_source_of_a_map_that_is_walked_by_rows_has_numbers(qapp: QApplication, name: str, step: int) -> None:
+    main, source = _measure_numbers(name, step)
+    assert source >= 11
+    assert main >= 16
+
+
+def test_numbers_in_low_rows_are_small_enough_to_part_the_rows(qapp: QApplication) -> None:
+    _, source = _measure_numbers("whole-block", 5)
+    assert source == 16, "in rows that are 21 pixels high"
+
+
+def _measure_numbers(name: str, step: int) -> tuple[int, int]:
+    """Return the sizes in pixels of the numbers in the map and in its source on a slide of 1366 × 768."""
     from attnlab.compute.engine import compute
-    from attnlab.figures.cell_numbers import find_size
-    from attnlab.figures.slides.slide_maps import AIR, DECIMALS, NUMBERS
-    from attnlab.figures.slides.slide_text import make_face
+    from attnlab.figures.slides import slide_maps
     from attnlab.lessons.slides import make_slides
     from attnlab.ui.base.theme import dress_type
     from attnlab.ui.present.content import Moment, make_content
 
     dress_type()
-    slide = make_slides(find("six-words"), 7)[-1]
+    slide = make_slides(find(name), step)[-1]
     assert slide.experiment is not None
     content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
     image = QImage(QSize(1366, 768), QImage.Format.Format_RGB32)
-    painter = QPainter(image)
-    sheet = Sheet(0, 0, 1366, 768)
-    grid = draw_slide(painter, sheet, content, PALETTES["light"]).grid
-    painter.end()
-    assert grid is not None
+    sizes = {}
+    with pytest.MonkeyPatch.context() as patch:
+        lay_out = slide_maps._lay_out
+
+        def watch(each: Any, *args: Any) -> Any:
+            laid = lay_out(each, *args)
+            sizes[each] = laid.find_size(each)
+            return laid
+
+        patch.setattr(slide_maps, "_lay_out", watch)
+        painter = QPainter(image)
+        draw_slide(painter, Sheet(0, 0, 1366, 768), content, PALETTES["light"])
+        painter.end()
     assert content.main is not None
-    fonts = [make_face(size * sheet.unit) for size in NUMBERS]
-    assert find_size(grid, content.main.data, *fonts, most=DECIMALS, air=AIR) >= 16
+    return sizes[content.main], sizes[content.sources[0]]

@@ -1,5 +1,6 @@
 """Lenses on slides: drawn for the last row, the same on paper, and operated as in the window by a key."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.attention import edits
@@ -24,6 +25,7 @@ from attnlab.figures.slides.lens_painter import draw_lens, find_type
 from attnlab.figures.slides.slide_content import SlideContent
 from attnlab.figures.slides.slide_layout import Box, Sheet
 from attnlab.figures.slides.slide_painter import draw_slide
+from attnlab.figures.slides.slide_text import make_face
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import make_slides
@@ -369,6 +371,51 @@ def test_the_value_of_a_dot_covers_no_curve_and_no_other_value(qapp: QApplicatio
     for ys in (falling, level):
         points = [QPointF(axes.find_x(x), axes.find_y(y)) for x, y in zip(xs, ys, strict=True)]
         assert not any(ground.contains(point) for ground in grounds for point in points)
+
+
+@pytest.mark.parametrize("width", range(220, 900, 40))
+def test_ticks_across_that_have_room_are_regular(qapp: QApplication, width: int) -> None:
+    sizes = tuple(2.0**i for i in range(10))
+    chart = Chart("Curves", (ChartLine("as they are", sizes, sizes, "key"),), "dₖ", sizes)
+    written: list[tuple[float, str]] = []
+
+    class Watched(QPainter):
+        def drawText(self, *arguments: Any) -> None:
+            if isinstance(arguments[0], QPointF):
+                written.append((arguments[0].x(), arguments[1]))
+
+    image = QImage(QSize(width, 300), QImage.Format.Format_RGB32)
+    painter = Watched(image)
+    draw_chart(painter, Box(0, 0, width, 300), chart, 20, LIGHT)
+    painter.end()
+    ticks = [float(text) for _, text in written if text != "dₖ"]
+    assert ticks[0] == 1
+    assert ticks == [ticks[1] ** i for i in range(len(ticks))], "every first, second or third size"
+    metrics = QFontMetricsF(make_face(20))
+    ends = sorted((x, x + metrics.horizontalAdvance(text)) for x, text in written)
+    assert all(end < x for (_, end), (x, _) in itertools.pairwise(ends)), "texts lie on each other"
+    assert ends[-1][1] <= width
+
+
+def test_the_label_of_an_axis_covers_no_name_of_a_curve(qapp: QApplication) -> None:
+    lines = (ChartLine("training 0.37", (0, 600), (1, 0), "query"), ChartLine("held-out", (0, 600), (1, 0.01), "key"))
+    chart = Chart("Loss", lines, "steps", (0, 150, 300, 450, 600), log_x=False, x_range=(0, 600))
+    written: dict[str, QRectF] = {}
+
+    class Watched(QPainter):
+        def drawText(self, *arguments: Any) -> None:
+            rect = self.boundingRect(*arguments) if isinstance(arguments[0], QRectF) else None
+            if rect is None:
+                metrics = QFontMetricsF(self.font())
+                rect = metrics.tightBoundingRect(arguments[1]).translated(arguments[0])
+            written[arguments[-1]] = rect
+
+    image = QImage(QSize(600, 200), QImage.Format.Format_RGB32)
+    painter = Watched(image)
+    draw_chart(painter, Box(0, 0, 600, 200), chart, 20, LIGHT)
+    painter.end()
+    assert not written["steps"].intersects(written["training 0.37"])
+    assert not written["steps"].intersects(written["450"])
 
 
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:

@@ -56,6 +56,28 @@ def test_a_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     assert talk.content.main.marks == ()
 
 
+def test_a_hint_on_a_slide_has_its_numbers(lecture: Lecture) -> None:
+    hint = "{{scaled[2, 1]:.2f}} is the largest score; the weight is {{weights[2, 1]:.2f}}"
+    text = f'## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank: weights[2, 1]\nhint: "{hint}"\n```\n'
+    talk = lecture(parse(text, "guess"))
+    sheet = talk.presentation.parts.answers.sheet
+    QTest.mouseClick(sheet.reveal_button, Qt.MouseButton.LeftButton)
+    (shown,) = [label.text() for label in sheet.findChildren(QLabel) if "score" in label.text()]
+    score = float(talk.person.painted("scaled")[0, 2, 1])
+    assert shown.startswith(f"Hint: {score:.2f} is the largest score")
+    assert "{{" not in shown
+    assert f"{float(talk.person.painted('weights')[0, 2, 1]):.2f}" not in shown, "the answer"
+
+
+def test_a_row_that_was_asked_for_stays_beside_the_map(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: journey\nstage: scaled\n```\n\n```question\nblank: scaled[2, :]\n```\n"
+    talk = lecture(parse(text, "guess"))
+    talk.press(Key.Key_PageDown)
+    assert talk.presentation.presenter.hidden == ()
+    assert talk.content.row.title == "Scaled scores of “starts”"
+    assert talk.bars()["journey"] == number(float(talk.person.painted("scaled")[0, 2, 1]))
+
+
 def test_the_sum_of_a_questioned_cell_is_hidden(lecture: Lecture) -> None:
     state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
     talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))

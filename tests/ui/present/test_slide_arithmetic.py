@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage, QPainter
 
 import attnlab
 from attnlab.attention import edits
@@ -12,9 +14,14 @@ from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk_sources import explain_begun
+from attnlab.figures.palette import PALETTES
 from attnlab.figures.slides.slide_content import Runs
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.exercise import trace_exactly
-from attnlab.ui.present.content import LIMITS
+from attnlab.lessons.library import find
+from attnlab.lessons.slides import make_slides
+from attnlab.ui.present.content import LIMITS, Moment, make_content
 from attnlab.ui.present.slide_arithmetic import write_partial_sum, write_versions
 from tests.written import disagreements
 
@@ -61,6 +68,10 @@ def check_way(value: float, cell: Cell, way: list[str]) -> int:
         left, equals, _ = line.partition("= ")
         words = set(re.findall(r"[^\W\d_]{2,}", left)) if equals else set()
         assert words <= QUANTITIES, f"{cell}: {line!r} is a remark, and equals nothing"
+    for side in "\n".join(way).split("="):
+        counts = set(map(len, re.findall(r"(?<![\d.])\d+\.(\d{2,})(?![\d.e])", side)))
+        assert len(counts) <= 1, f"{cell}: {way} mixes numbers of {counts} decimals"
+        assert min(counts, default=4) >= 4
     shown = {number(value), short(value), f"{value:g}"}
     assert any(each in way[-1] for each in shown), f"{cell}: {way} does not come to {number(value)}"
     assert not any(way[i].endswith(way[i + 1]) for i in range(len(way) - 1)), f"{cell}: {way} says it twice"
@@ -128,9 +139,35 @@ def test_a_partial_sum_does_not_show_its_result() -> None:
 
 def test_a_given_cell_shows_its_value() -> None:
     e = attnlab.preset("journey")
-    assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
+    assert ways(trace_exactly(e), Cell("inputs", 0, 0)) == [["given: 0.4300"], ["= 0.4300"]]
     switched_off = trace_exactly(replace(attnlab.preset("head-ablated")))
     assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
         "head 1 is switched off: its context is set to 0",
         "= 0.0000",
     ]
+
+
+def test_a_value_without_its_arithmetic_is_left_to_the_bars(qapp: object) -> None:
+    slide = next(slide for slide in make_slides(find("watch-induction-form")) if slide.step.title.startswith("But one"))
+    assert slide.experiment is not None
+    content = make_content(slide, trace_exactly(slide.experiment), None, Moment())
+    assert content.row is not None
+    assert [bar.text for bar in content.row.bars if bar.current] == ["0.4830"]
+    assert all("÷" in text(way[0]) for way in content.arithmetic)
+    image = QImage(QSize(1366, 768), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    assert draw_slide(painter, Sheet(0, 0, 1366, 768), content, PALETTES["light"]).left_out == ()
+    painter.end()
+
+
+@pytest.mark.parametrize(("name", "step", "gap"), [("cross-attention", 3, False), ("bahdanau-luong", 4, True)])
+def test_a_sum_of_eight_products_is_written_whole(qapp: object, name: str, step: int, gap: bool) -> None:
+    slide = make_slides(find(name), step)[-1]
+    assert slide.experiment is not None
+    trace = trace_exactly(slide.experiment)
+    first, *_ = make_content(slide, trace, trace, Moment()).arithmetic
+    assert any("more …" in text(line) for line in first) is gap
+    if gap:  # six of ten terms, but each step
+        assert len(first) == 4
+    else:
+        assert text(first[0]).count("·") == 1 + 8

@@ -49,6 +49,13 @@ def test_a_token_is_shown_literally_on_a_slide(token: str, qapp: object) -> None
     assert to_plain_text(fill_text(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
 
 
+def test_marks_of_sentences_are_never_shown(qapp: object) -> None:
+    lesson = Lesson("own", "Own", (Step("Own", "{={{weights[2, 1]:.2f}} is most.=} {=So it is.=}", "", "journey"),))
+    (slide,) = make_slides(lesson)
+    (waiting,) = make_content(slide, None, None, Moment()).text
+    assert "".join(run.text for run in waiting.runs) == "… is most. So it is."
+
+
 def test_titles_and_questions_have_subscripts(qapp: object) -> None:
     asked = Question((), "Which d_k divides?")
     lesson = Lesson("own", "Own", (Step("W_o is missing", "", "", "journey", question=asked),))
