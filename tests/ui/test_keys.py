@@ -378,6 +378,16 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     assert names.index("Sentence") < names.index("Figures on the cards") < first_card
 
 
+def test_tab_reaches_an_open_lens_between_its_tab_and_the_explanation(person: "Person") -> None:
+    lenses, explain = person.playground.lenses, person.playground.explain
+    lenses.open_lens("goal")
+    lens = lenses.stack.currentWidget()
+    stops = tab_stops(person, 80)
+    inside = [place for place, stop in enumerate(stops) if lens.isAncestorOf(stop)]
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    assert stops.index(lenses.bar.pin) < inside[0] < inside[-1] < stops.index(explain.fold_button)
+
+
 def test_tab_comes_to_a_table_of_an_entry_among_the_others(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down()
     person.playground.open_preset("learned-positions")  # the table P is later than all other controls
