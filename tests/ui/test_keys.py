@@ -218,6 +218,15 @@ def test_the_palette_finds_presets_tasks_tables_and_other_words(person: "Person"
         assert palette_titles(person)[0] == title
         person.key(Key.Key_Return)
 
+    for query, title in (("recover", "Restore the last unsaved work"), ("excel", "Copy matrix as CSV")):
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        assert palette_titles(person) == [title]
+        person.key(Key.Key_Escape)
+    person.playground.body.unfold(1, on=False)
+    choose("arithmetic", "Go to Explain")
+    assert person.playground.explain.isVisible()
+    assert person.playground.explain.hasFocus()
     for query in ("example", "presets"):
         choose(query, "Open a preset…")
         assert person.playground.gallery.isVisible()
