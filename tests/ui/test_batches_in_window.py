@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QSpinBox, QToolButton
 
@@ -135,10 +135,13 @@ def test_a_typed_valid_length_hides_the_keys_beyond_it(person: "Person") -> None
     for wrong in ("0", "9"):
         box.selectAll()
         QTest.keyClicks(box, wrong)
+        assert not any("does not fit" in each.text() for each in person.window.findChildren(QLabel))
         QTest.keyClick(box, Key.Key_Return)
-        assert person.table_message() == (
-            f"Valid length: “{wrong}” does not fit here; type a whole number from 1 to 6."
-        )
+        said = f"“{wrong}” does not fit here; type a whole number from 1 to 6."
+        (label,) = (each for each in person.window.findChildren(QLabel) if each.text() == said)
+        person.settle()
+        below = label.mapToGlobal(QPoint(0, 0)).y() - box.mapToGlobal(QPoint(0, 0)).y()
+        assert box.height() <= below < 2 * box.height()
         assert person.experiment is before
         assert box.value() == 4
     person.undo()

@@ -284,3 +284,16 @@ def test_labels_of_two_heads_are_whole(person: "Person") -> None:
         assert card.grid is not None
         widest = measure_text("journey", find_key(label_face(card.grid, card._zoom)))
         assert widest <= card.grid.label_width - 6
+
+
+def test_a_scene_opened_after_a_held_cell_stays_at_the_top(sit_down: "Callable[..., Person]") -> None:
+    """A layer from Models makes the canvas lower, as a strip above tells where it came from."""
+    person = sit_down(size=(1024, 640), settings=Settings(theme="light", type_size=150))
+    canvas = person.playground.canvas
+    person.playground.view_control.hold_cell(Cell("context", 1, 1, 0))
+    person.settle()
+    assert canvas.scroll_bar.value() > 0
+    person.playground.open("Open another", person.document.scene)
+    person.window.resize(1024, 600)
+    person.settle()
+    assert canvas.scroll_bar.value() == 0

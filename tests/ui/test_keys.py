@@ -218,6 +218,15 @@ def test_the_palette_finds_presets_tasks_tables_and_other_words(person: "Person"
         assert palette_titles(person)[0] == title
         person.key(Key.Key_Return)
 
+    for query, title in (("recover", "Restore the last unsaved work"), ("excel", "Copy matrix as CSV")):
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        assert palette_titles(person) == [title]
+        person.key(Key.Key_Escape)
+    person.playground.body.unfold(1, on=False)
+    choose("arithmetic", "Go to Explain")
+    assert person.playground.explain.isVisible()
+    assert person.playground.explain.hasFocus()
     for query in ("example", "presets"):
         choose(query, "Open a preset…")
         assert person.playground.gallery.isVisible()
@@ -376,6 +385,16 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
     assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context"]
     first_card = next(i for i, name in enumerate(names) if name.startswith("Inputs:"))
     assert names.index("Sentence") < names.index("Figures on the cards") < first_card
+
+
+def test_tab_reaches_an_open_lens_between_its_tab_and_the_explanation(person: "Person") -> None:
+    lenses, explain = person.playground.lenses, person.playground.explain
+    lenses.open_lens("goal")
+    lens = lenses.stack.currentWidget()
+    stops = tab_stops(person, 80)
+    inside = [place for place, stop in enumerate(stops) if lens.isAncestorOf(stop)]
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    assert stops.index(lenses.bar.pin) < inside[0] < inside[-1] < stops.index(explain.fold_button)
 
 
 def test_tab_comes_to_a_table_of_an_entry_among_the_others(sit_down: Callable[..., "Person"]) -> None:

@@ -137,7 +137,12 @@ class CodeExport(QObject):
         cards = self._playground.lenses.stack.findChildren(StageFace)
         text = next(filter(None, (card.write_held() for card in cards if card.isVisible())), "")
         if not text:
-            self._say("Click the cell of a map first; then its number can be copied.")
+            held = self._playground.document.view.pinned
+            self._say(
+                "No map in view has the held cell; click a cell of one, then its number can be copied."
+                if held
+                else "Click the cell of a map first; then its number can be copied."
+            )
             return
         if not any(map(str.isdigit, text)):
             self._say(f"The held cell has no number to copy: {text}.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
@@ -33,8 +34,6 @@ class BatchBar(FollowsTheme, QWidget):
     add_requested = Signal()
     remove_requested = Signal()
     length_requested = Signal(int)
-    message_raised = Signal(str)
-    """One sentence about an invalid length."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +66,13 @@ class BatchBar(FollowsTheme, QWidget):
             label.setProperty("role", "muted")
         row.addStretch(1)
         column.addLayout(row)
+        self._complaint = QLabel()
+        self._complaint.setProperty("role", "error_caption")
+        self._complaint.setWordWrap(True)
+        self._complaint.setTextFormat(Qt.TextFormat.PlainText)
+        self._complaint.setAccessibleName("Message about the valid length")
+        self._complaint.hide()
+        column.addWidget(self._complaint)
 
     def _make_button(self, name: str, tip: str) -> QToolButton:
         button = QToolButton()
@@ -86,7 +92,8 @@ class BatchBar(FollowsTheme, QWidget):
         box.setAccessibleName("Valid length")
         box.setToolTip("How many keys of this sequence are valid; the rest are padding, which every query ignores")
         box.valueChanged.connect(self.length_requested)
-        box.refused.connect(self._on_refused)
+        box.refused.connect(self._complain)
+        box.lineEdit().textEdited.connect(self._on_edited)
         self._valid.setBuddy(box)
         return box
 
@@ -100,6 +107,7 @@ class BatchBar(FollowsTheme, QWidget):
     def show_experiment(self, e: "Experiment") -> None:
         """Show an experiment's position in the batch and its valid length."""
         self._item, self._n_items = e.item, e.n_items
+        self._complain("")
         self.setVisible(e.n_items > 1 or "padding" in e.config.masks)
         self._items.setVisible(e.n_items > 1)
         self.title.setText(f"Sequence {e.item + 1} of {e.n_items}")
@@ -121,6 +129,12 @@ class BatchBar(FollowsTheme, QWidget):
         else:
             self.item_requested.emit((self._item + (1 if asks == "next" else -1)) % self._n_items)
 
+    @Slot()
+    def _on_edited(self) -> None:
+        self._complain("")
+
     @Slot(str)
-    def _on_refused(self, sentence: str) -> None:
-        self.message_raised.emit(f"Valid length: {sentence}")
+    def _complain(self, sentence: str) -> None:
+        """Say below the field what is wrong with a length."""
+        show_text(self._complaint, sentence)
+        self._complaint.setVisible(bool(sentence))

@@ -235,6 +235,7 @@ class Canvas(FollowsTheme, QWidget):
     @Slot()
     def fit(self) -> None:
         """Reset the zoom and scroll to the top."""
+        self._kept = ""
         self._viewport.reset()
         self._place()
 

@@ -125,7 +125,6 @@ class InputsPanel(FollowsTheme, QScrollArea):
         self.batch_bar.add_requested.connect(self._on_item_added)
         self.batch_bar.remove_requested.connect(self._on_item_removed)
         self.batch_bar.length_requested.connect(self._on_length)
-        self.batch_bar.message_raised.connect(self._show_message)
         column.addWidget(self.batch_bar)
         self.query_box, self.memory_box = SentenceBox(document), SentenceBox(document, "memory")
         self.sentence, self.tokens = self.query_box.sentence, self.query_box.tokens

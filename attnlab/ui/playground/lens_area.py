@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QStackedWidget, QVBoxLayout, QWid
 
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.ui.base.late_pages import rest, wake
+from attnlab.ui.base.tab_order import move_tab_stops
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.lens_bar import CANVAS, LEAST_WIDTH, LensBar
 from attnlab.ui.playground.lenses import make_lens
@@ -134,7 +135,7 @@ class LensArea(QWidget):
         A step of a lesson about a ``stage`` is shown as on its slide.
         """
         name, _, page = name.partition("/")
-        if name != CANVAS and name not in self._lenses:
+        if is_new := name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._make_lens(name)
         self.bar.show_tab(name, has_cards=name == CANVAS or self._lenses[name].has_cards)
         if name in self._lenses:
@@ -153,6 +154,8 @@ class LensArea(QWidget):
                 self._lenses[name].turn_to(stage)
         if name != CANVAS and self._shown is not None:
             self._lenses[name].show_trace(*self._shown)
+        if is_new:
+            move_tab_stops(self._lenses[name], after=self.bar.explain)
         self.lens_shown.emit(name)
 
     def _make_lens(self, name: str) -> "Lens":

@@ -122,6 +122,7 @@ def _view(play: "Context[Playground]") -> list[Action[Any]]:
 
     return [
         Action("fit", "Fit the canvas", "View", play, lambda p: p.canvas.fit(), ("Ctrl+9",)),
+        Action("explain", "Go to Explain", "View", play, lambda p: p.focus_explanation()),
         Action(
             "all-heads",
             "Show all heads",

@@ -387,6 +387,11 @@ class Playground(QObject):
     def _on_folded(self, _inputs: bool, explanation: bool) -> None:
         self.lenses.offer_explanation(explanation)
 
+    def focus_explanation(self) -> None:
+        """Unfold the explanation and move keyboard focus to it, whose arrow keys scroll it."""
+        self.body.unfold(1)
+        self.explain.setFocus()
+
     @Slot()
     def focus_sentence(self) -> None:
         """Move keyboard focus to the sentence."""

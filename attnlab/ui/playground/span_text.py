@@ -1,5 +1,8 @@
 """Lines of arithmetic drawn on one line in the colours of their roles, with raised and lowered parts."""
 
+import re
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QPainter
 
@@ -10,6 +13,8 @@ from attnlab.ui.base.line_pen import LinePen
 from attnlab.ui.base.theme import scale
 
 _SMALLER = 0.78
+_OPERATOR = re.compile(r"(?= [×·÷+−=] )")
+"""Where an operator begins, which has a space on both sides; a sign has none."""
 _SHIFT = {"sup": -0.34, "sub": 0.2, "": 0.0}
 """How far a part is lowered, in heights of the letters."""
 
@@ -30,6 +35,31 @@ class Pen:
     def measure(self, line: Line) -> float:
         """Return the width of a line."""
         return sum(self._pens[kind].measure(text) for _, text, kind, _ in _pieces(line))
+
+    def wrap(self, line: Line, width: float) -> list[Line]:
+        """Return a line in lines of at most a width, broken before its operators; a longer number stays whole."""
+        if self.measure(line) <= width:
+            return [line]
+        lines: list[Line] = [()]
+        for span in line:
+            for text in filter(None, _OPERATOR.split(span.text)):
+                part = replace(span, text=text)
+                if text.startswith(" ") and lines[-1]:  # an operator, with what follows it
+                    lines.append((replace(part, text=text.lstrip()),))
+                else:
+                    lines[-1] = (*lines[-1], part)
+        return self._join(lines, width)
+
+    def _join(self, parts: list[Line], width: float) -> list[Line]:
+        """Return parts of a line joined to as few lines as have room."""
+        lines = parts[:1]
+        for part in parts[1:]:
+            longer = (*lines[-1], Span(" "), *part)
+            if self.measure(longer) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(part)
+        return lines
 
     def elide(self, text: str, width: float, strong: bool = False) -> str:
         """Return a text cut in the middle to a width."""

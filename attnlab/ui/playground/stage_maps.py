@@ -183,6 +183,8 @@ def find_new_cells(before: MapData | None, now: MapData | None) -> NDArray[np.bo
 def write_figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
     """Return the line of figures below a card's maps."""
     if view.look == "difference" and pinned is not None:
+        if not shown.values.any():  # NaN counts as a change
+            return "nothing changed"
         change = shown.values[np.isfinite(shown.values)]
         return f"largest change {number(float(np.abs(change).max(initial=0)))}"
     looked = pinned if view.look == "pinned" and pinned is not None else trace

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnlab.attention.stages.arithmetic import Line
 from attnlab.attention.stages.steps import Step, Term
@@ -21,7 +21,7 @@ class Columns:
 
     ``label`` ends the labels; ``expression`` and ``result`` are right-aligned at theirs. ``stacked`` puts results
     below their expressions, and ``above`` puts labels above them. ``after`` puts results at the right of the bars.
-    ``parts`` ends the column of the row's parts, in which their sum stands.
+    ``parts`` ends the column of the row's parts, in which their sum stands. ``width`` is that of the view.
     """
 
     left: float
@@ -35,6 +35,7 @@ class Columns:
     above: bool = False
     after: bool = False
     parts: float = 0.0
+    width: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,10 @@ def lay_out_columns(steps: Sequence[Step], pen: Pen, left: float, width: float) 
 
     Where the bars or the results have no room, the lines begin at the left edge.
     """
-    columns = _lay_out(steps, pen, left, width)
+    columns = replace(_lay_out(steps, pen, left, width), width=width)
     if not columns.stacked and (columns.bar[1] or columns.least == columns.most):
         return columns
-    outdented = _lay_out(steps, pen, 0.0, width)
+    outdented = replace(_lay_out(steps, pen, 0.0, width), width=width)
     return outdented if outdented.bar[1] or columns.stacked else columns
 
 
@@ -105,8 +106,13 @@ def is_above(term: Term, columns: Columns) -> bool:
 
 
 def count_lines(term: Term, columns: Columns, pen: Pen) -> int:
-    """Return how many lines a term takes: one, unless its label or its result has no room beside its expression."""
-    return 1 + is_above(term, columns) + _is_result_below(term, columns, pen)
+    """Return how many lines a term takes: one, unless the view is too narrow for its parts beside each other."""
+    return len(break_expression(term, columns, pen)) + is_above(term, columns) + _is_result_below(term, columns, pen)
+
+
+def break_expression(term: Term, columns: Columns, pen: Pen) -> list[Line]:
+    """Return the lines of an expression: one, unless it is wider than the view."""
+    return pen.wrap(term.expression, columns.width - columns.left)
 
 
 def _is_result_below(term: Term, columns: Columns, pen: Pen) -> bool:

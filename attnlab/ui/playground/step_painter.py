@@ -8,7 +8,15 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from attnlab.attention.stages.steps import Term
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.span_text import Pen
-from attnlab.ui.playground.step_layout import INDENT, Columns, Item, is_above, stands_left, write_result
+from attnlab.ui.playground.step_layout import (
+    INDENT,
+    Columns,
+    Item,
+    break_expression,
+    is_above,
+    stands_left,
+    write_result,
+)
 
 
 class StepPainter:
@@ -56,13 +64,14 @@ class StepPainter:
             self._pen.draw_text(self._painter, QPointF(columns.left, base), label, ink, term.is_current)
         if is_above(term, columns):
             base += high
-        if term.expression:
-            x = max(columns.left, columns.expression - self._pen.measure(term.expression))
+        for written in break_expression(term, columns, self._pen):
+            x = max(columns.left, columns.expression - self._pen.measure(written))
             if stands_left(term):
                 x = columns.left
             if term.label and columns.parts:
-                x = columns.parts - self._pen.measure(term.expression)
-            self._pen.draw(self._painter, QPointF(x, base), term.expression, p, p.ink)
+                x = columns.parts - self._pen.measure(written)
+            self._pen.draw(self._painter, QPointF(x, base), written, p, p.ink)
+            base += high
         base = item.top + item.height - high / 2 + self._px(4.5)
         self._draw_result(term, write_result(term), columns, base)
         self._draw_bar(term, item.step.role, columns, base - self._px(4.5))

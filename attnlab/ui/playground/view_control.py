@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place, stages_of
 from attnlab.document.document import Document
 
@@ -38,12 +39,11 @@ class ViewControl(QObject):
 
     @Slot(object)
     def choose_head(self, head: object) -> None:
-        """Show a head, "all" or "mean"; the selected cell moves to it."""
+        """Show a head, "all" or "mean"; the selected cell moves to it, and from the mean to the first of all."""
         cell = self._document.view.cell
-        if cell is not None and cell.head is not None and isinstance(head, int):
-            cell = replace(cell, head=head)
-        elif cell is not None and head == "mean" and cell.stage not in ("inputs", "output"):
-            cell = replace(cell, head=None)
+        if cell is not None and BY_NAME[cell.stage].has_heads:
+            kept = None if head == "mean" else cell.head or 0
+            cell = replace(cell, head=head if isinstance(head, int) else kept)
         self._document.show(head=head, cell=cell)
 
     @Slot(object)

@@ -11,6 +11,7 @@ from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
+from attnlab.ui.base.tab_order import move_tab_stops
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.train.inspector import Inspector
 from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, extend_run, has_blocks, insert_layer, open_layer
@@ -68,6 +69,7 @@ class RoundTrip(QObject):
         self.row.setLayout(row)
         column = cast(QVBoxLayout, self._workspace.side.layout())
         column.insertWidget(column.indexOf(self._workspace.written) + 1, self.row)
+        move_tab_stops(self.row, after=self._workspace.curves.right)
         maps.large_map.row.addWidget(self.large_button)
         maps.model.layer_wanted.connect(self.open)
         for view in (maps.view, maps.large_map.sheet):

@@ -233,8 +233,10 @@ class RunsPanel(QWidget):
         self.setVisible(bool(self.rows))
 
     def _add(self, folder: Path | None, row: RunRow) -> None:
+        before = next(reversed(self.rows.values()), self.all_button)
         self.rows[folder] = row
         self._lines.addWidget(row)
+        QWidget.setTabOrder(before, row)
 
     def list_colours(self) -> dict[Path, str]:
         """Return the colour of each overlaid run, by its folder."""

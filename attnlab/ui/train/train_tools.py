@@ -13,6 +13,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.training.queue_file import LeftQueue
 from attnlab.training.run import Run
+from attnlab.ui.base.tab_order import move_tab_stops
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.figure_choices import read_words
 from attnlab.ui.train.diagram_export import DiagramExport
@@ -58,6 +59,8 @@ class TrainTools(QObject):
         workspace.settings.add_section(self.queue_panel)
         self.keeper.take_queue(self._offer_queue)
         workspace.settings.add_section(self.runs)
+        for section in (self.runs, self.queue_panel, self.rate):  # the last comes first
+            move_tab_stops(section, after=workspace.settings.fold)
         scenes = SceneExport(window, lambda said, wrong: workspace.footer.show_message(said, wrong=wrong))
         self.diagram, self.figures = (
             DiagramExport(workspace, scenes, self.runs.make_heading),

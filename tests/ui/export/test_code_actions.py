@@ -14,7 +14,7 @@ import torch
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu, QWidget
 
 import attnlab
 from attnlab.attention.experiment import Experiment
@@ -230,6 +230,21 @@ def test_the_number_of_the_held_cell_is_copied_with_every_digit(sit_down: "Calla
     assert "covered" in note, "the answer to a question is not for copying"
     person.playground.let_go()
     assert run(person, "copy-number") == "Click the cell of a map first; then its number can be copied."
+
+
+def test_the_held_cell_follows_the_head_and_its_number_is_copied(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("weights", 3, 1, 2)
+    for head in ("mean", 5, "mean", "all", 3):
+        person.playground.view_control.choose_head(head)
+        person.settle()
+        told(person, lambda: person.key(Key.Key_C, Mod.ControlModifier))
+        shown = float(person.painted("weights")[0, 3, 1])
+        assert float(clipboard()) == pytest.approx(shown)
+        assert person.find(QLabel, "Value of the cell").text() == f"{shown:.4f}"
+    person.playground.lenses.open_lens("statistics")
+    said = "No map in view has the held cell; click a cell of one, then its number can be copied."
+    assert run(person, "copy-number") == said
 
 
 def test_selected_text_and_rows_are_copied_not_the_number_of_the_held_cell(person: "Person") -> None:

@@ -40,6 +40,8 @@ def test_a_run_is_saved_automatically_and_compared_with_the_next(pupil: Pupil) -
     assert not any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines)
     pupil.click(runs.rows[first])
     pupil.wait_for(lambda: any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines))
+    assert runs.rows[first].previousInFocusChain() is runs.rows[None], "Tab reaches the rows, made anew, in their order"
+    assert runs.rows[None].previousInFocusChain() is runs.all_button
 
 
 @pytest.mark.slow

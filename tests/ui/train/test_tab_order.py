@@ -6,12 +6,14 @@ from tests.ui.train.conftest import Student
 
 
 def test_tab_reaches_late_buttons_where_they_stand(student: Student) -> None:
-    """Buttons that need the playground are added to the panels last."""
+    """Buttons that need the playground are added to the panels last, and so are the sections below the settings."""
     ws = student.ws
     buttons = {button.text(): button for button in student.window.findChildren(QPushButton) if button.isVisible()}
-    wanted = [ws.header.reset, buttons["Export"], ws.settings.task, ws.maps.head.probe, ws.curves, ws.footer.line]
+    below = [ws.settings.fold, buttons["Seeds 0 to 4"], buttons["Heads 1, 2, 4"]]
+    middle = [ws.maps.head.probe, ws.maps.view]
+    right = [ws.curves.loss, ws.curves.right, buttons["Open in Playground"], ws.text.prompt]
+    expected = [ws.header.reset, buttons["Export"], ws.settings.task, *below, *middle, *right, ws.footer.line]
     places = _number_by_tab(student.window)
-    expected = [*wanted[:-1], buttons["Open in Playground"], wanted[-1]]
     assert sorted(expected, key=lambda each: places[each]) == expected
 
 
