@@ -109,7 +109,7 @@ def test_text_is_never_smaller_than_a_fortieth_of_the_height(height: int, ratio:
     side=st.booleans(),
     table=st.booleans(),
     numbered=st.booleans(),
-    bars=st.booleans(),
+    both=st.booleans(),
 )
 def test_columns_do_not_overlap_and_stay_inside(y: float, **parts: bool) -> None:
     sheet = Sheet(0, 0, 1920, 1080)
@@ -208,7 +208,7 @@ WORDS = "Every one of these words is read from the last row of the hall. "
         (slide(title="A title that goes on " * 20), "the title"),
         (slide(heading="A heading that goes on " * 20), "the heading"),
         (slide(main=replace(map_of(), title="A caption that goes on " * 9)), "the caption"),
-        (slide(arithmetic=(((Run("1" * 400),),),)), "the arithmetic"),
+        (slide(arithmetic=(((Run("1" * 400),),),), row=None, side=True), "the arithmetic"),
         (slide(row=BarRow("r", tuple(Bar("word" * 30, 0.5, "0.5") for _ in "12"), "key", 1.0)), "a label of “r”"),
     ],
 )
