@@ -144,8 +144,6 @@ class LensArea(QWidget):
         focus = self.window().focusWidget()
         had_focus = before is not None and (focus is before or before.isAncestorOf(focus))
         self.stack.setCurrentWidget(shown)
-        if had_focus and shown is not before:
-            shown.setFocus()  # Qt would give it to some part of the view
         for other in self._lenses.keys() - {name}:
             rest(self._lenses[other])
         if name != CANVAS:
@@ -155,7 +153,9 @@ class LensArea(QWidget):
         if name != CANVAS and self._shown is not None:
             self._lenses[name].show_trace(*self._shown)
         if is_new:
-            move_tab_stops(self._lenses[name], after=self.bar.explain)
+            move_tab_stops(shown, after=self.bar.explain)
+        if had_focus and shown is not before:
+            shown.setFocus()  # Qt gave it to some part of the view
         self.lens_shown.emit(name)
 
     def _make_lens(self, name: str) -> "Lens":
