@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QWidget
 def move_tab_stops(part: QWidget, after: QWidget) -> None:
     """Let Tab come to all of a part of a window right after another widget.
 
-    The part must not have the focus yet. Qt appends new widgets to the end of the window. It moves a widget with all that it holds only if its focus proxy is
-    inside it, so the part gets such a proxy meanwhile. Walking the chain instead would make wrappers of Qt’s own
-    widgets, which outlive them.
+    Qt appends new widgets to the end of the window. It moves a widget with all that it holds only if its focus proxy is
+    inside it, so the part gets such a proxy meanwhile, which would take its focus if it had it. Walking the chain
+    instead would make wrappers of Qt’s own widgets, which outlive them.
     """
     policy, proxy = part.focusPolicy(), QWidget(part)
     part.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # without it nothing is moved
