@@ -57,7 +57,7 @@ class Forked:
         while self._words.count(b"\n") < 2:
             left = None if due is None else max(0.0, due - time.monotonic())
             if not select.select([self._status], [], [], left)[0]:
-                raise subprocess.TimeoutExpired("a forked training", timeout or 0.0)
+                raise subprocess.TimeoutExpired("a forked process", timeout or 0.0)
             self._words += os.read(self._status, 64)
         if self._status >= 0:
             os.close(self._status)
@@ -205,7 +205,7 @@ def _train(end: int) -> None:
 
 def _run_program(option: str, program: str, *arguments: str) -> None:
     """Run a program as Python runs its main program; the process ends as any does when its main program returns."""
-    sys.path.insert(0, "")
+    sys.path[:0] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv[:] = [option, *arguments]
     if option == "-m":
         runpy.run_module(program, run_name="__main__", alter_sys=True)

@@ -258,8 +258,8 @@ class Lane:
         with self._wake:
             self._running = None if self._running is job else self._running
             self._over.append(job)
-        job.over.set()
         post(self.tell_one)
+        job.over.set()  # last: a program that waited for it may end at once, and Qt with it
 
     # In the window's thread
 

@@ -3,7 +3,7 @@
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QObject
@@ -13,6 +13,7 @@ from shiboken6 import isValid
 from attnlab.base import fault_log
 from attnlab.base.errors import AttnlabError
 from attnlab.ui.base import jobs
+from attnlab.ui.base import lane as lane_module
 from attnlab.ui.base.jobs import GivenUpError, Job, Lane, Progress, run
 from tests.patience import PATIENCE_S
 
@@ -449,3 +450,23 @@ def test_if_no_thread_can_start_the_job_fails_and_the_next_one_runs(
     sentence = "Something went wrong inside attnlab while testing: RuntimeError: can't start new thread."
     assert told.failed == [sentence]
     assert [fault.sentence for fault in fault_log.take()] == [sentence]
+
+
+def test_a_program_that_waited_for_a_job_may_end_at_once(
+    told: Told, lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread does nothing with Qt once the wait is over: it would crash while Qt is unloaded."""
+    is_over: list[bool] = []
+    post = lane_module.post
+
+    def look(call: Callable[[], None]) -> None:
+        is_over.append(job.over.is_set())
+        post(call)
+
+    gate = threading.Event()
+    monkeypatch.setattr(lane_module, "post", look)
+    job = run(gate.wait, on_done=told.on_done, on_failed=told.on_failed, doing="waiting", lane=lane)
+    gate.set()
+    assert job.wait(PATIENCE_S)
+    assert is_over == [False]
+    assert told.done == [True]
