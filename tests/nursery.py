@@ -42,7 +42,7 @@ class Forked:
         self._status = status
         self._words = b""
         while b"\n" not in self._words:
-            self._words += os.read(status, 64)
+            self._read()
         self.pid = int(self._words.partition(b"\n")[0])
 
     def kill(self) -> None:
@@ -58,11 +58,18 @@ class Forked:
             left = None if due is None else max(0.0, due - time.monotonic())
             if not select.select([self._status], [], [], left)[0]:
                 raise subprocess.TimeoutExpired("a forked process", timeout or 0.0)
-            self._words += os.read(self._status, 64)
+            self._read()
         if self._status >= 0:
             os.close(self._status)
             self._status = -1
         return int(self._words.split(b"\n")[1])
+
+    def _read(self) -> None:
+        """Read on; ChildProcessError if the process that waits for this one has ended, as nobody would write more."""
+        words = os.read(self._status, 64)
+        if not words:
+            raise ChildProcessError("A forked process has lost the one that waits for it.")
+        self._words += words
 
     def __del__(self) -> None:
         """Close the pipe of a process that nobody waited for."""
@@ -101,7 +108,7 @@ def run_python(
         forked = _fork(given, (read, out, err))
         try:
             code = forked.wait(timeout)
-        except subprocess.TimeoutExpired:
+        except BaseException:  # too late, or a key was pressed: it does not get the signal, in a session of its own
             forked.kill()
             forked.wait()
             raise

@@ -5,11 +5,14 @@ import random
 import signal
 import subprocess
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from tests import nursery
 from tests.nursery import run_python
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and timed as POSIX does")
@@ -200,3 +203,34 @@ def test_a_save_that_mixes_two_files_is_detected(tmp_path: Path) -> None:
 
     _, faults = kill_saves(Kind(save, read), 20, random.Random(0))
     assert any("it is mixed" in fault for fault in faults)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not nursery.AVAILABLE, reason="programs are forked on Linux only")
+def test_an_interrupted_test_ends_its_forked_program(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if os.path.lexists(told) and frame is not None and frame.f_code is nursery.Forked.wait.__code__:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_python(
+                "-c", f"import os, time; os.symlink(str(os.getpid()), {str(told)!r}); time.sleep(600)", cwd=tmp_path
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not Path("/proc", os.readlink(told)).exists()
+
+
+@posix
+def test_a_forked_process_whose_keeper_is_gone_is_not_waited_for() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"1\n")
+    os.close(writing)
+    with pytest.raises(ChildProcessError, match="has lost"):
+        nursery.Forked(reading).wait(PATIENCE_S)

@@ -30,6 +30,8 @@ from attnlab.files.source import Source, check_source, is_weights, load_source, 
 
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
+VALUED = ("--preset", "--theme", "--screenshot", "--size")
+"""The options of the window that a value follows, which is no command."""
 
 EPILOG = """\
 commands:
@@ -64,13 +66,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    named = next((place for place, word in enumerate(argv) if word in COMMANDS), None)
-    if named is None or (named and not argv[0].startswith("-")):
+    named = _find_command(argv)
+    if named is None:
         code = _window(argv)
     else:  # a command refuses options written before it, unless it has them
-        code = COMMANDS[argv[named]]([*argv[named + 1 :], *argv[:named]])
+        words = argv[named + 1 :]
+        end = words.index("--") if "--" in words else len(words)
+        code = COMMANDS[argv[named]]([*words[:end], *argv[:named], *words[end:]])
     flush_stdout()
     return code
+
+
+def _find_command(argv: list[str]) -> int | None:
+    """Return the place of the command: first, or behind options; None if there is only a file, or ``--`` before it."""
+    if not argv or not (argv[0] in COMMANDS or argv[0].startswith("-")):
+        return None
+    before = ("", *argv)
+    for place, word in enumerate(argv):
+        if word == "--":
+            return None
+        if word in COMMANDS and before[place] not in VALUED:
+            return place
+    return None
 
 
 def _window(argv: list[str]) -> int:

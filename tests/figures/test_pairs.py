@@ -81,6 +81,10 @@ def test_a_long_name_of_a_state_is_cut_at_its_end() -> None:
 def test_a_stage_that_only_one_state_has_stands_alone() -> None:
     data = make_map_data(Pair(compute(), compute(causal=True)), "masked", 0)
     assert len(data.values) == 1
+    several = Pair(compute("multi-head-8"), compute("multi-head-8", causal=True))
+    written = write(several, FigureSpec(("masked",), columns=4))
+    assert "head 7" in written
+    assert not any("pinned" in text for text in written)
 
 
 def test_states_of_different_sizes_are_refused() -> None:

@@ -389,12 +389,20 @@ def test_tab_reaches_every_control_in_visual_order(person: "Person") -> None:
 
 def test_tab_reaches_an_open_lens_between_its_tab_and_the_explanation(person: "Person") -> None:
     lenses, explain = person.playground.lenses, person.playground.explain
-    lenses.open_lens("goal")
-    lens = lenses.stack.currentWidget()
-    stops = tab_stops(person, 80)
-    inside = [place for place, stop in enumerate(stops) if lens.isAncestorOf(stop)]
-    assert inside == list(range(inside[0], inside[-1] + 1))
-    assert stops.index(lenses.bar.pin) < inside[0] < inside[-1] < stops.index(explain.fold_button)
+    for preset in ("journey", "cross-attention"):
+        person.playground.open_preset(preset)
+        for name in ("goal", "masks", "sensitivity"):
+            lenses.open_lens(name)
+            lens = lenses.stack.currentWidget()
+            person.settle()
+            person.wait_for(lambda lens=lens: getattr(lens, "tables", True) != {})  # maps come with their numbers
+            stops = tab_stops(person, 80)
+            inside = [place for place, stop in enumerate(stops) if lens.isAncestorOf(stop)]
+            assert inside == list(range(inside[0], inside[-1] + 1)), name
+            assert stops.index(lenses.bar.pin) < inside[0]
+            assert inside[-1] < stops.index(explain.fold_button)
+    names = [stops[place].accessibleName() for place in inside]
+    assert names.index("Derivative with respect to W_k") < names.index("Derivative of the weight")
 
 
 def test_tab_comes_to_a_table_of_an_entry_among_the_others(sit_down: Callable[..., "Person"]) -> None:

@@ -172,8 +172,9 @@ def lay_out_panel(
     one = len(data.values) == 1
     which = data.titles[0] if one and entry.has_heads and count_heads(source) > 1 else ""
     sizes = data.values.shape
-    if isinstance(source, Pair) and stage in source.then:  # which head, and the shape, are those of either
-        now = make_map_data(source.now, stage, spec.head)
+    pair = source if isinstance(source, Pair) and stage in source.then else None
+    if pair is not None:  # which head, and the shape, are those of either
+        now = make_map_data(pair.now, stage, spec.head)
         sizes, one = now.values.shape, len(now.values) == 1
         which = now.titles[0] if one and count_heads(source) > 1 else ""
     shape = " × ".join(map(str, sizes[1 if one else 0 :]))
@@ -189,7 +190,7 @@ def lay_out_panel(
         bar=BAR if spec.colour_bar and data.has_numbers else 0.0,
         square=entry.axes[-1] == "key",
         per_row=spec.columns or (entry.per_row if isinstance(entry, Sheet) else None),
-        in_pairs=isinstance(source, Pair),
+        in_pairs=pair is not None,
         ratio=ratio,
         cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
         cell_width=cell_width,
@@ -203,8 +204,8 @@ def lay_out_panel(
     if entry.axes[-1] == NO_AXIS:
         data = replace(data, column_labels=("",) * len(data.column_labels))
     layout = lay_out(data.values.shape, labels, wish)
-    if isinstance(source, Pair) and not one and layout.first.per_row % 2 == 0:
-        which = f"left {source.names[0]}, right {source.names[1]}"
+    if pair is not None and not one and layout.first.per_row % 2 == 0:
+        which = f"left {pair.names[0]}, right {pair.names[1]}"
     return Panel(entry, name, data, title, which, shape, _name_axes(source, stage), layout)
 
 

@@ -34,7 +34,8 @@ def write_partial_sum(explanation: Explanation, so_far: float | None = None) -> 
         begin -= 1
     lines = tuple(_make_runs(line) for line in explanation.lines[begin:])
     total = () if so_far is None else ((Run("so far ", style="muted"), Run(number(so_far), style="strong")),)
-    return tuple(map(_pad_decimals, ((*lines, *total), *((line, *total) for line in reversed(lines)))))
+    ways = (lines, *((line,) for line in reversed(lines)))
+    return tuple((*_pad_decimals(way), *total) for way in ways)  # the sum is rounded: zeros would make digits of it
 
 
 def _pad_decimals(lines: tuple[Runs, ...]) -> tuple[Runs, ...]:

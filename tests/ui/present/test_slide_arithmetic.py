@@ -13,7 +13,7 @@ from attnlab.attention.stages.arithmetic import number, short
 from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
-from attnlab.attention.stages.walk_sources import explain_begun
+from attnlab.attention.stages.walk_sources import explain_begun, find_running_sum
 from attnlab.figures.palette import PALETTES
 from attnlab.figures.slides.slide_content import Runs
 from attnlab.figures.slides.slide_layout import Sheet
@@ -135,6 +135,10 @@ def test_a_partial_sum_does_not_show_its_result() -> None:
     full, *_ = write_partial_sum(explain_begun(tempered, Cell("weights", 2, 1, 0), 1))
     assert text(full[0]).startswith("e^{")
     assert text(full[1]).startswith("= ")
+    finer, cell = trace_exactly(attnlab.preset("whole-block")), Cell("scores", 0, 1, 0)  # its terms have five decimals
+    for way in write_partial_sum(explain_begun(finer, cell, 1), find_running_sum(finer, cell, 1)):
+        assert "0.67471" in text(way[0])
+        assert text(way[-1]) == "so far 0.5142"
 
 
 def test_a_given_cell_shows_its_value() -> None:

@@ -119,8 +119,10 @@ class GoalPanel(FollowsTheme, Card):
                 chip.setAccessibleName(f"{text} may change")
                 chip.setChecked(name in FIRST)
                 chip.toggled.connect(self.choice_changed)
-                self.chips[name] = chip
                 self._may.addWidget(chip)
+                if self.chips:
+                    QWidget.setTabOrder(list(self.chips.values())[-1], chip)
+                self.chips[name] = chip
         self._may.removeWidget(self.numbers)
         self._may.addWidget(self.numbers)  # after all chips
 

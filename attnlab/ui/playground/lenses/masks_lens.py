@@ -18,6 +18,7 @@ from attnlab.figures.text import Pen
 from attnlab.figures.tiles import make_hatching
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.tab_order import move_tab_stops
 from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
@@ -139,6 +140,7 @@ class MasksLens(Lens):
             figure.beside = self.figures
         self._row = MapRow(self._cards)
         self._column.insertWidget(1, self._row)
+        move_tab_stops(self._row, after=self.export)
 
     @Slot()
     def _on_export(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 
 from attnlab.attention.edits.layer_tables import table
 from attnlab.attention.measures.sensitivity import Number, list_tables
@@ -15,6 +15,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.ui.base.announcing import show_text
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.tab_order import move_tab_stops
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.input_tables import row_labels, title
 from attnlab.ui.playground.lenses.arrows_content import Held, find_held
@@ -224,6 +225,9 @@ class SensitivityLens(Lens):
             figure.cell_chosen.connect(partial(self._on_number_chosen, name))
         self._maps = lay_out_tables(self.tables.values())
         self._tables_card.column.addWidget(self._maps, 1)
+        page = self.findChild(QScrollArea)
+        assert page is not None
+        move_tab_stops(self._maps, after=page)
         number_alike((self.effects, self.heads, *self.tables.values()))
 
     def _on_number_pointed(self, name: str, cell: object) -> None:
