@@ -2,10 +2,11 @@
 
 import pytest
 
+from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Question
 from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
-from attnlab.lessons.slides import check
+from attnlab.lessons.slides import check, make_slides
 from attnlab.lessons.write import write
 
 LESSON = """---
@@ -89,3 +90,18 @@ def test_several_included_lessons_let_the_audience_vote() -> None:
         if any(step.question is not None and step.question.choices for step in find(name).steps)
     ]
     assert len(votes) >= 2
+
+
+def test_the_map_beside_a_question_does_not_tell_which_word_comes_next() -> None:
+    first, second = make_slides(find("induction-by-hand"), 2)
+    assert first.experiment is not None
+    assert second.experiment is not None
+    assert first.experiment.tokens == ("to", "be", "or", "not", "to")
+    weights = compute(second.experiment).array("weights")[0, 4]  # of the whole text again, without the first layer
+    assert weights[1:5] == pytest.approx([0.25] * 4, abs=1e-4)
+
+
+def test_the_map_of_the_swapped_words_is_covered_until_the_class_has_voted() -> None:
+    slide = make_slides(find("positions"), 2)[-1]
+    assert slide.experiment is not None
+    assert len(slide.blanks) == len(slide.experiment.tokens) ** 2

@@ -305,7 +305,7 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     if e.weights.W_o is None:
         exact = float(side_by_side[cell.column]) + bias
         digits = decimals_for([side_by_side[cell.column], bias], lambda x: float(x.sum()))
-        lines = [line(Span(_name_column(trace, cell.column), style="muted"))]
+        lines = [line(_name_column(trace, cell.column))]
         if e.weights.b_o is not None:
             lines.append(line("= ", short(side_by_side[cell.column], digits)))
     else:

@@ -88,7 +88,7 @@ class ArrowPainter:
         across, upwards = self._data.names
         pen.draw(room.left(), room.bottom() + 26 * z, pen.elide(across, room.width()) + " →")
         if upwards:
-            pen.draw(room.left() - 30 * z, room.top() - 12 * z, "↑ " + pen.elide(upwards, room.width()))
+            pen.draw(room.left() - 30 * z, room.top() - 16 * z, "↑ " + pen.elide(upwards, room.width()))
 
     def paint_mixture(self, mixture: Mixture) -> None:
         """Paint the hull, a line from the mixture to each part, as thick as its share, and the equal mixture."""

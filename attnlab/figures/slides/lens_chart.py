@@ -27,7 +27,8 @@ class _Axes:
         self.ticks = _choose_y_ticks(chart, max(min(int(height / (1.7 * size)), MOST_TICKS), 2))
         left = max(metrics.horizontalAdvance(format_tick(tick)) for tick in self.ticks) + 0.6 * size
         names = [line.name for line in chart.lines if not line.points]
-        right = max((metrics.horizontalAdvance(name) for name in names), default=0.0) + 0.8 * size
+        bold = QFontMetricsF(make_face(size, bold=True))
+        right = max((bold.horizontalAdvance(name) for name in names), default=0.0) + 0.8 * size
         self.plot = Box(box.x + left, box.y + top, box.width - left - right, height)
         self._log_x, self._log_y = chart.log_x, chart.log_y
         xs = chart.x_range or [x for line in chart.lines for x in line.xs] or [1.0]

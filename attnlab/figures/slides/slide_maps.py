@@ -91,8 +91,7 @@ def draw_map(
     source = kind in (SOURCE, ROOMY_SOURCE)
     # The gaps between cells show the slide; cells that are not revealed yet must be seen in the last row too.
     here = replace(palette, surface=palette.ground, hairline=palette.cover)
-    caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
-    complaints = _draw_caption(painter, box, each, sheet, palette, formulas, source)
+    complaints, caption = _draw_caption(painter, box, each, sheet, palette, formulas, source)
     area = Box(box.x, box.y + caption, box.width, box.height - caption)
     laid = _lay_out(each, area, sheet, painter.device().devicePixelRatioF(), kind)
     grid, label = laid.grid, laid.label
@@ -212,8 +211,8 @@ def _measure_widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
 
 def _draw_caption(
     painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, source: bool
-) -> tuple[str, ...]:
-    """Write the caption above a map, with the formula beside it if that fits."""
+) -> tuple[tuple[str, ...], float]:
+    """Write the caption above a map, with the formula beside it if that fits; return what does not, and its height."""
     size = (2.0 if source else 2.4) * sheet.unit
     middle, mark = box.y + 0.65 * size, 0.62 * size
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -224,11 +223,13 @@ def _draw_caption(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(QColor(palette.ink))
     x = draw_text(painter, box.x + 1.6 * mark, middle, each.title, make_face(size))
+    height = 1.7 * size
     if formulas is not None and each.formula and not source:
         room = formulas.size(each.formula, size)
         if x + size + room.width() <= box.right:
             formulas.draw(painter, QPointF(x + size, middle - room.height() / 2), each.formula, size, palette.muted)
-    return () if x <= box.right + 0.5 else (f"the caption “{each.title}”",)
+            height = max(height, middle - box.y + room.height() / 2 + 0.3 * size)
+    return () if x <= box.right + 0.5 else (f"the caption “{each.title}”",), height
 
 
 def _colour_outline(outline: Outline, unit: float, palette: Palette) -> Outline:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.slides import Slide
 
-ANSWERS_A_PAGE = 14
+LINES_A_PAGE, LETTERS_A_LINE = 15, 115
+"""How many lines of answers a page has, and how many letters a line has at least, in the smallest running text."""
 SLIDES = Paper()
 
 
@@ -145,11 +146,18 @@ def _answer_pages(answers: list[list[Paragraph]], slides: "tuple[Slide, ...]") -
     """Return the pages of the answers of all steps; a step's answers stay together unless they exceed a page."""
     title, parts = slides[0].lesson.title if slides else "", list[list[Paragraph]]()
     for answer in answers:
-        if parts and len(parts[-1]) + len(answer) <= ANSWERS_A_PAGE:
-            parts[-1] += answer
-        else:
-            parts += [answer[at : at + ANSWERS_A_PAGE] for at in range(0, len(answer), ANSWERS_A_PAGE)]
+        whole = _count_lines(answer) <= LINES_A_PAGE
+        for piece in filter(None, [answer] if whole else [[paragraph] for paragraph in answer]):
+            if parts and _count_lines(parts[-1] + piece) <= LINES_A_PAGE:
+                parts[-1] += piece
+            else:
+                parts.append(piece)
     return [SlideContent(heading=title, title="Answers", text=tuple(part)) for part in parts]
+
+
+def _count_lines(paragraphs: list[Paragraph]) -> int:
+    """Return how many lines paragraphs take at most, if no word is long."""
+    return sum(1 + sum(len(run.text) for run in each.runs) // LETTERS_A_LINE for each in paragraphs)
 
 
 def print_pages(

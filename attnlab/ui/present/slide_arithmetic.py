@@ -13,6 +13,7 @@ _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that already ends in its number."""
 _DECIMAL = re.compile(r"(?<![\d.])\d+\.(\d{2,})(?![\d.e])")
 """A number with decimals, not in e-notation."""
+_INNER_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _BREAK = "\x1e"
 """What no run contains."""
 
@@ -112,8 +113,13 @@ def _make_value(explanation: Explanation, role: str) -> Runs:
 
 
 def _make_runs(line: Line) -> Runs:
-    runs = ((span, run) for span in line for run in split_subscripts(span.text, span.style))
+    """Return the runs of a line; "… 5 more …" stays on one line of a slide."""
+    runs = ((span, run) for span in line for run in split_subscripts(_keep_together(span.text), span.style))
     return tuple(replace(run, role=span.role) for span, run in runs)
+
+
+def _keep_together(text: str) -> str:
+    return _INNER_SPACE.sub("\u00a0", text) if "more …" in text else text
 
 
 def _join_text(line: Sequence[Span]) -> str:

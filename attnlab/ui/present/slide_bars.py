@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 
-_NAMES = {
-    **{name: f"{name.capitalize()} scores" for name in ("scaled", "biased", "capped", "masked")},
-    "zeroed": "Weights masked after softmax",
-    "dropped": "Weights after dropout",
+_TITLES = {
+    **{name: f"{name.capitalize()} scores of {{}}" for name in ("scaled", "biased", "capped", "masked")},
+    "zeroed": "Weights of {}, masked after softmax",
+    "dropped": "Weights of {} after dropout",
 }
-"""The numbers of a row, where the title of its stage is not their name."""
+"""What the numbers of a row are, with a place for its token, where the title of its stage does not say it."""
 
 
 def make_bar_row(e: "Experiment", stage: Stage, data: MapData, index: int, row: int, current: int | None) -> BarRow:
@@ -41,8 +41,8 @@ def make_bar_row(e: "Experiment", stage: Stage, data: MapData, index: int, row: 
     )
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
     whole = data.kind == "probability" and len(numbers) <= LONG_ROW and largest <= 1
-    title, signed = f"{_NAMES.get(stage.name, stage.title)} of “{e.tokens[row]}”", bool((finite < 0).any())
-    return BarRow(title, bars, stage.role, 1.0 if whole else largest, signed, track=whole)
+    title, signed = _TITLES.get(stage.name, f"{stage.title} of {{}}"), bool((finite < 0).any())
+    return BarRow(title.format(f"“{e.tokens[row]}”"), bars, stage.role, 1.0 if whole else largest, signed, track=whole)
 
 
 def _make_bar(label: str, value: float, kind: str, is_covered: bool, current: bool) -> Bar:

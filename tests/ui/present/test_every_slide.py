@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPointF, QSize, QSizeF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
@@ -113,6 +113,34 @@ def test_the_source_of_a_map_that_is_walked_by_rows_has_numbers(qapp: QApplicati
 def test_numbers_in_low_rows_are_small_enough_to_part_the_rows(qapp: QApplication) -> None:
     _, source = _measure_numbers("whole-block", 5)
     assert source == 16, "in rows that are 21 pixels high"
+
+
+def test_a_high_formula_in_a_caption_stands_above_the_labels_of_its_map(qapp: QApplication) -> None:
+    from attnlab.compute.engine import compute
+    from attnlab.lessons.slides import make_slides
+    from attnlab.ui.base.theme import dress_type
+    from attnlab.ui.present.content import Moment, make_content
+    from attnlab.ui.present.formulas import FORMULAS
+
+    class Watched:
+        lowest = 0.0
+
+        def size(self, latex: str, size_px: float) -> QSizeF:
+            return FORMULAS.size(latex, size_px)
+
+        def draw(self, painter: QPainter, at: QPointF, latex: str, size_px: float, colour: str) -> None:
+            self.lowest = max(self.lowest, at.y() + self.size(latex, size_px).height())
+
+    dress_type()
+    slide = make_slides(find("six-words"), 6)[-1]
+    assert slide.experiment is not None
+    content = make_content(slide, compute(slide.experiment), compute(slide.before or slide.experiment), Moment())
+    image, formulas = QImage(QSize(1366, 768), QImage.Format.Format_RGB32), Watched()
+    painter = QPainter(image)
+    grid = draw_slide(painter, Sheet(0, 0, 1366, 768), content, PALETTES["light"], formulas).grid
+    painter.end()
+    assert grid is not None
+    assert 0 < formulas.lowest <= grid.rect(0, 0, 0)[1] - grid.label_height
 
 
 def _measure_numbers(name: str, step: int) -> tuple[int, int]:

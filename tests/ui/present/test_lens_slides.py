@@ -416,6 +416,7 @@ def test_the_label_of_an_axis_covers_no_name_of_a_curve(qapp: QApplication) -> N
     painter.end()
     assert not written["steps"].intersects(written["training 0.37"])
     assert not written["steps"].intersects(written["450"])
+    assert written["training 0.37"].right() <= 600, "names are bold, and wider than plain ones"
 
 
 def test_the_powers_of_ten_on_an_axis_are_written_alike() -> None:

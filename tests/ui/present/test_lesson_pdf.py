@@ -17,14 +17,17 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.palette import LIGHT
 from attnlab.figures.slides.lens_content import Table
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.lesson import Lesson
-from attnlab.lessons.library import find
+from attnlab.lessons.library import find, list_shipped
 from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import make_tour
 from attnlab.ui.present import write_pdf
 from attnlab.ui.present.lens_page import LensPage
 from attnlab.ui.present.paper import Paper
 from attnlab.ui.present.pdf import compute_pages, print_pages
+from tests.quick import slow_but
 
 TEXT = """---
 title: On paper
@@ -257,3 +260,14 @@ def test_the_answers_of_a_step_stay_on_one_page() -> None:
     assert [line.split()[1] for page in lines for line in page if line.startswith("Step ")] == [
         f"{i}." for i in range(1, 6)
     ]
+
+
+@pytest.mark.parametrize("name", slow_but(["trained-heads", "learned-by-heart", "switch-a-head-off"], list_shipped()))
+def test_the_answers_of_a_lesson_fit_their_pages(name: str) -> None:
+    image = QImage(1280, 720, QImage.Format.Format_RGB32)
+    for page in compute_pages(find(name)):
+        if page.title == "Answers":
+            painter = QPainter(image)
+            drawn = draw_slide(painter, Sheet(0, 0, 1280, 720), page, LIGHT)
+            painter.end()
+            assert drawn.left_out == ()

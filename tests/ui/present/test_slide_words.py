@@ -11,6 +11,7 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.figures.slides.slide_markdown import to_plain_text
 from attnlab.figures.subscripts import spans
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
+from attnlab.lessons.library import find
 from attnlab.lessons.slides import make_slides
 from attnlab.lessons.tour import make_tour
 from attnlab.ui.lessons.markdown_label import MarkdownLabel
@@ -85,3 +86,15 @@ def test_the_map_of_a_jacobian_names_its_query(qapp: object) -> None:
     contents = [make_content(slides[name], attnlab.compute(e), None, Moment()) for name in ("jacobian", "d_scaled")]
     assert [content.main.title if content.main else "" for content in contents] == ["Jacobian of “cat”", "dScaled"]
     assert contents[1].sources[1].title == "Jacobian of “cat”"
+
+
+@pytest.mark.parametrize(
+    ("step", "title"), [(5, "Weights of “The”, masked after softmax"), (8, "Weights of “cat” after dropout")]
+)
+def test_the_title_of_bars_names_the_row_before_the_change(qapp: object, step: int, title: str) -> None:
+    slide = make_slides(find("classic-mistakes"), step)[-1]
+    assert slide.experiment is not None
+    trace = attnlab.compute(slide.experiment)
+    row = make_content(slide, trace, trace, Moment()).row
+    assert row is not None
+    assert row.title == title
