@@ -2,8 +2,8 @@
 
 Loading both takes one to three seconds of processor time; some two hundred tests train and fifty start programs. A
 forked process runs the same code, and its parent sees the same: its number, its exit code, what it wrote. Only how it
-came to be differs, which ``tests/training/test_process.py`` tests with the real start of a training. Tests that are
-about starting itself, or about how a process ends, start real ones with :mod:`subprocess`.
+came to be differs, which ``tests/training/test_process.py`` tests with the real start of a training. Tests of
+how a process starts or ends start a real one with :mod:`subprocess`.
 """
 
 import contextlib
@@ -65,7 +65,7 @@ class Forked:
         return int(self._words.split(b"\n")[1])
 
     def _read(self) -> None:
-        """Read on; ChildProcessError if the process that waits for this one has ended, as nobody would write more."""
+        """Read on; ChildProcessError if the process that waits for this one has ended, as no more will come."""
         words = os.read(self._status, 64)
         if not words:
             raise ChildProcessError("A forked process has lost the one that waits for it.")
@@ -88,7 +88,6 @@ def run_python(
     *arguments: str | Path,
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
-    input: str = "",  # as subprocess.run calls it
     timeout: float = PATIENCE_S,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python -c CODE …`` or ``python -m MODULE …`` as a program; return its exit code and what it wrote.
@@ -97,18 +96,22 @@ def run_python(
     """
     words = [str(argument) for argument in arguments]
     if not AVAILABLE:
-        command = [sys.executable, *words]
         return subprocess.run(
-            command, env=env, cwd=cwd, input=input, timeout=timeout, capture_output=True, text=True, check=False
+            [sys.executable, *words],
+            env=env,
+            cwd=cwd,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     given = {"environ": dict(os.environ if env is None else env), "folder": str(cwd or os.getcwd()), "words": words}
-    with tempfile.TemporaryFile() as read, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        read.write(input.encode())
-        read.seek(0)
-        forked = _fork(given, (read, out, err))
+    with open(os.devnull, "rb") as silence, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        forked = _fork(given, (silence, out, err))
         try:
             code = forked.wait(timeout)
-        except BaseException:  # too late, or a key was pressed: it does not get the signal, in a session of its own
+        except BaseException:  # after Ctrl+C too, which does not reach a process in a session of its own
             forked.kill()
             forked.wait()
             raise

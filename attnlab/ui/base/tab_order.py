@@ -1,11 +1,11 @@
-"""Moves what a part of a window holds in the order of Tab."""
+"""Moves a part of a window in the Tab order."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 
 def move_tab_stops(part: QWidget, after: QWidget) -> None:
-    """Let Tab come to all of a part of a window right after another widget.
+    """Make Tab reach everything in a part of a window right after another widget.
 
     Qt appends new widgets to the end of the window. It moves a widget with all that it holds only if its focus proxy is
     inside it, so the part gets such a proxy meanwhile, which would take its focus if it had it. Walking the chain
